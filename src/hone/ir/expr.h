@@ -18,26 +18,30 @@ namespace hone::ir {
 enum class Scope : std::uint8_t { Global, Shared, Local, Register };
 
 /// The functions an expression may call. Arguments and result have one type unless the comment says otherwise.
-#define HONE_INTRINSICS(X)                                                                                             \
-  X(Exp, "exp", 1)                                                                                                     \
-  X(Exp2, "exp2", 1)                                                                                                   \
-  X(Log, "log", 1) X(Log2, "log2", 1) X(Log10, "log10", 1) X(Log1p, "log1p", 1) X(Expm1, "expm1", 1)                   \
-      X(Sqrt, "sqrt", 1) X(Rsqrt, "rsqrt", 1) X(Cbrt, "cbrt", 1) X(Pow, "pow", 2) X(Sin, "sin", 1) X(Cos, "cos", 1)    \
-          X(Tan, "tan", 1) X(Asin, "asin", 1) X(Acos, "acos", 1) X(Atan, "atan", 1) X(Atan2, "atan2", 2)               \
-              X(Sinh, "sinh", 1) X(Cosh, "cosh", 1) X(Tanh, "tanh", 1) X(Asinh, "asinh", 1) X(Acosh, "acosh", 1)       \
-                  X(Atanh, "atanh", 1) X(Erf, "erf", 1) X(Sigmoid, "sigmoid", 1) X(Floor, "floor", 1)                  \
-                      X(Ceil, "ceil", 1) X(Round, "round", 1) /* half to even */ X(Trunc, "trunc", 1) X(Abs, "abs", 1) \
-                          X(Fmod, "fmod", 2)    /* sign of the dividend, as in C; integers too */                      \
-      X(Fma, "fma", 3)                          /* a * b + c, rounded once */                                          \
-      X(IsNan, "isnan", 1) X(IsInf, "isinf", 1) /* to bool */                                                          \
-      X(BitAnd, "bit_and", 2) X(BitOr, "bit_or", 2) X(BitXor, "bit_xor", 2) X(BitNot, "bit_not", 1)                    \
-          X(ShiftLeft, "shift_left", 2) X(ShiftRight, "shift_right", 2) /* arithmetic for signed types */              \
-      X(PopCount, "popcount", 1) X(Bitcast, "bitcast", 1) /* same bits, another type of the same width */              \
-      X(ReduceAdd, "reduce_add", 1) X(ReduceMul, "reduce_mul", 1) X(ReduceMin, "reduce_min", 1)                        \
-          X(ReduceMax, "reduce_max", 1) /* a vector's lanes to one scalar, in any order */                             \
-      X(Dot4, "dot4", 3)         /* i32xN accumulator + sums of 4 neighbouring products of (u8|i8)x4N by i8x4N */      \
-      X(Dot2, "dot2", 3)         /* f32xN accumulator + sums of 2 neighbouring products of bf16x2N by bf16x2N */       \
-      X(Prefetch, "prefetch", 1) /* argument is a Load whose address is meant; void; no effect on values */
+#define HONE_INTRINSICS(X)                                                                                        \
+  X(Exp, "exp", 1) X(Exp2, "exp2", 1)                                                                             \
+  X(Log, "log", 1) X(Log2, "log2", 1) X(Log10, "log10", 1) X(Log1p, "log1p", 1) X(Expm1, "expm1", 1)              \
+  X(Sqrt, "sqrt", 1) X(Rsqrt, "rsqrt", 1) X(Cbrt, "cbrt", 1) X(Pow, "pow", 2)                                     \
+  X(Sin, "sin", 1) X(Cos, "cos", 1) X(Tan, "tan", 1)                                                              \
+  X(Asin, "asin", 1) X(Acos, "acos", 1) X(Atan, "atan", 1) X(Atan2, "atan2", 2)                                   \
+  X(Sinh, "sinh", 1) X(Cosh, "cosh", 1) X(Tanh, "tanh", 1)                                                        \
+  X(Asinh, "asinh", 1) X(Acosh, "acosh", 1) X(Atanh, "atanh", 1)                                                  \
+  X(Erf, "erf", 1) X(Sigmoid, "sigmoid", 1)                                                                       \
+  X(Floor, "floor", 1) X(Ceil, "ceil", 1)                                                                         \
+  X(Round, "round", 1) X(Trunc, "trunc", 1)  /* Round takes halves to even */                                     \
+  X(Abs, "abs", 1)                                                                                                \
+  X(Fmod, "fmod", 2)  /* sign of the dividend, as in C; integers too */                                           \
+  X(Fma, "fma", 3)  /* a * b + c, rounded once */                                                                 \
+  X(IsNan, "isnan", 1) X(IsInf, "isinf", 1)  /* to bool */                                                        \
+  X(BitAnd, "bit_and", 2) X(BitOr, "bit_or", 2) X(BitXor, "bit_xor", 2) X(BitNot, "bit_not", 1)                   \
+  X(ShiftLeft, "shift_left", 2) X(ShiftRight, "shift_right", 2)  /* arithmetic for signed types */                \
+  X(PopCount, "popcount", 1)                                                                                      \
+  X(Bitcast, "bitcast", 1)  /* same bits, another type of the same width */                                       \
+  X(ReduceAdd, "reduce_add", 1) X(ReduceMul, "reduce_mul", 1)                                                     \
+  X(ReduceMin, "reduce_min", 1) X(ReduceMax, "reduce_max", 1)  /* a vector's lanes to one scalar, in any order */ \
+  X(Dot4, "dot4", 3)  /* i32xN accumulator + sums of 4 neighbouring products of (u8|i8)x4N by i8x4N */            \
+  X(Dot2, "dot2", 3)  /* f32xN accumulator + sums of 2 neighbouring products of bf16x2N by bf16x2N */             \
+  X(Prefetch, "prefetch", 1)  /* argument is a Load whose address is meant; void; no effect on values */
 
 /// Names an intrinsic function; the meaning is that of the C function of the same name.
 enum class Intrinsic : std::uint8_t {

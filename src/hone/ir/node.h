@@ -14,11 +14,11 @@
 #include "hone/ir/dtype.h"
 
 /// Every kind of expression; the order is part of the structural hash.
-#define HONE_EXPR_KINDS(X)                                                                                          \
-  X(IntImm)                                                                                                         \
-  X(FloatImm)                                                                                                       \
-  X(Var) X(Buffer) X(Add) X(Sub) X(Mul) X(Div) X(FloorDiv) X(FloorMod) X(Min) X(Max) X(Eq) X(Ne) X(Lt) X(Le) X(And) \
-      X(Or) X(Not) X(Select) X(Cast) X(Load) X(Call) X(Ramp) X(Broadcast)
+#define HONE_EXPR_KINDS(X)                                          \
+  X(IntImm) X(FloatImm) X(Var) X(Buffer)                            \
+  X(Add) X(Sub) X(Mul) X(Div) X(FloorDiv) X(FloorMod) X(Min) X(Max) \
+  X(Eq) X(Ne) X(Lt) X(Le) X(And) X(Or) X(Not)                       \
+  X(Select) X(Cast) X(Load) X(Call) X(Ramp) X(Broadcast)
 
 /// Every kind of statement.
 #define HONE_STMT_KINDS(X) X(For) X(Block) X(Store) X(If) X(Seq) X(Allocate) X(Let) X(Evaluate) X(Barrier)
