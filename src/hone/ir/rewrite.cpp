@@ -319,4 +319,18 @@ bool uses(const Stmt& s, const Expr& var) {
   return found;
 }
 
+std::vector<Expr> symbolic_sizes(const Function& function) {
+  std::vector<Expr> found;
+  const auto visit = [&](const Expr& e) {
+    if (!e.as<Var>()) return;
+    for (const Expr& known : found)
+      if (known.is(e)) return;
+    found.push_back(e);
+  };
+  for (const Expr& param : function.params)
+    if (const Buffer* node = param.as<Buffer>())
+      for (const Expr& extent : node->shape) walk(extent, visit);
+  return found;
+}
+
 }  // namespace hone::ir

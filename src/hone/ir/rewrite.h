@@ -51,4 +51,7 @@ Stmt transform(const Stmt& s, StmtFn on_stmt, ExprFn on_expr);
 bool uses(const Expr& e, const Expr& var);
 bool uses(const Stmt& s, const Expr& var);
 
+/// The variables in the shapes of a function's parameters, in order of first appearance: sizes that the caller decides.
+std::vector<Expr> symbolic_sizes(const Function& function);
+
 }  // namespace hone::ir
