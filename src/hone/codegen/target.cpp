@@ -1,0 +1,201 @@
+#include "hone/codegen/target.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <hwloc.h>
+#include <optional>
+#include <sched.h>
+#include <sstream>
+
+#include "hone/codegen/llvm/subtarget.h"
+
+namespace hone::codegen {
+
+namespace {
+
+constexpr int kMaxThreads = 1024;
+
+/// What hwloc knows about the host.
+struct Machine {
+  int cores = 1;
+  std::int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20, l3_bytes = 8 << 20;
+  int cache_line_bytes = 64;
+};
+
+Machine detect_machine() {
+  Machine machine;
+  hwloc_topology_t topology = nullptr;
+  if (hwloc_topology_init(&topology) != 0) return machine;
+  if (hwloc_topology_load(topology) == 0) {
+    machine.cores = std::max(1, hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE));
+    const auto cache_bytes = [&](hwloc_obj_type_t type, std::int64_t otherwise) {
+      const hwloc_obj_t cache = hwloc_get_obj_by_type(topology, type, 0);
+      return cache && cache->attr->cache.size > 0 ? static_cast<std::int64_t>(cache->attr->cache.size) : otherwise;
+    };
+    machine.l1_bytes = cache_bytes(HWLOC_OBJ_L1CACHE, machine.l1_bytes);
+    machine.l2_bytes = cache_bytes(HWLOC_OBJ_L2CACHE, machine.l2_bytes);
+    machine.l3_bytes = cache_bytes(HWLOC_OBJ_L3CACHE, machine.l3_bytes);
+    const hwloc_obj_t l1 = hwloc_get_obj_by_type(topology, HWLOC_OBJ_L1CACHE, 0);
+    if (l1 && l1->attr->cache.linesize > 0) machine.cache_line_bytes = static_cast<int>(l1->attr->cache.linesize);
+  }
+  hwloc_topology_destroy(topology);
+  return machine;
+}
+
+const Machine& host_machine() {
+  static const Machine machine = detect_machine();
+  return machine;
+}
+
+/// How many CPUs' worth of time the control group grants this process, if it is limited.
+std::optional<int> cgroup_cpus() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  std::int64_t quota = 0, period = 0;
+  if (!(file >> quota >> period) || quota <= 0 || period <= 0) return std::nullopt;
+  return static_cast<int>(std::max<std::int64_t>(1, quota / period));
+}
+
+int usable_threads() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  const int affinity = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+  return std::clamp(std::min(affinity, cgroup_cpus().value_or(affinity)), 1, kMaxThreads);
+}
+
+/// Fills in what follows from architecture, CPU and features.
+void derive_facts(Target& target) {
+  if (target.arch == Arch::X86_64) {
+    const bool avx512 = has_feature(target, "avx512f"), avx = has_feature(target, "avx");
+    target.vector_bits = avx512 ? 512 : avx ? 256 : 128;
+    target.vector_registers = avx512 ? 32 : 16;
+    target.has_fma = has_feature(target, "fma");
+  } else {
+    target.vector_bits = 128;
+    target.vector_registers = 32;
+    target.has_fma = true;
+  }
+  const Machine machine = target.arch == host_arch() ? host_machine() : Machine{};
+  target.cores = machine.cores;
+  target.l1_bytes = machine.l1_bytes;
+  target.l2_bytes = machine.l2_bytes;
+  target.l3_bytes = machine.l3_bytes;
+  target.cache_line_bytes = machine.cache_line_bytes;
+}
+
+Target detect_host() {
+  Target host;
+  host.arch = host_arch();
+  HostCpu cpu = host_cpu();
+  host.mcpu = std::move(cpu.name);
+  host.mattr = std::move(cpu.features);
+  host.threads = usable_threads();
+  derive_facts(host);
+  return host;
+}
+
+/// The features that one signed name of -mattr stands for.
+std::vector<std::string> expand_feature(const std::string& signed_name) {
+  if (signed_name == "+avx2") return {"+avx2", "+fma"};
+  if (signed_name == "+avx512") return {"+avx512f", "+avx512bw", "+avx512cd", "+avx512dq", "+avx512vl", "+fma"};
+  return {signed_name};
+}
+
+Result<std::vector<std::string>> parse_features(std::string_view text, Arch arch, std::string_view whole) {
+  std::vector<std::string> features;
+  std::stringstream list{std::string(text)};
+  for (std::string item; std::getline(list, item, ',');) {
+    if (item.size() < 2 || (item[0] != '+' && item[0] != '-'))
+      return error(ErrorCode::ParseError,
+                   "target '{}': feature '{}' in -mattr, allowed are names with + or - in front, such as +avx2", whole,
+                   item);
+    for (const std::string& feature : expand_feature(item)) {
+      if (!is_known_feature(arch, feature.substr(1)))
+        return error(ErrorCode::ParseError, "target '{}': unknown feature '{}' in -mattr, allowed are {}", whole,
+                     feature.substr(1),
+                     arch == Arch::X86_64 ? "LLVM's for x86-64, such as sse4.2, avx2, fma, f16c, avx512, avx512bf16"
+                                          : "LLVM's for aarch64, such as neon, fp16, dotprod, bf16, i8mm");
+      features.push_back(feature);
+    }
+  }
+  // Later entries win in LLVM, so sorting is only right without both signs of one name; keep the last sign of each.
+  std::vector<std::string> kept;
+  for (auto feature = features.rbegin(); feature != features.rend(); ++feature)
+    if (std::none_of(kept.begin(), kept.end(), [&](const auto& k) { return k.substr(1) == feature->substr(1); }))
+      kept.push_back(*feature);
+  std::sort(kept.begin(), kept.end());
+  return kept;
+}
+
+Result<int> parse_threads(std::string_view text, std::string_view whole) {
+  int threads = 0;
+  const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  if (status != std::errc() || stop != text.data() + text.size() || threads < 1 || threads > kMaxThreads)
+    return error(ErrorCode::ParseError, "target '{}': -threads is '{}', allowed are 1..{}", whole, text, kMaxThreads);
+  return threads;
+}
+
+Result<Arch> parse_arch(const std::string& word, std::string_view whole) {
+  if (word == "cpu") return host_arch();
+  for (const Arch arch : {Arch::X86_64, Arch::AArch64})
+    if (word == to_string(arch)) return arch;
+  return error(ErrorCode::ParseError, "target '{}': unknown kind '{}', allowed are cpu, x86-64 and aarch64", whole,
+               word);
+}
+
+}  // namespace
+
+std::string_view to_string(Arch arch) { return arch == Arch::X86_64 ? "x86-64" : "aarch64"; }
+
+Result<Target> parse_target(std::string_view text) {
+  std::stringstream words{std::string(text)};
+  std::string word;
+  words >> word;
+  Target target;
+  HONE_TRY(target.arch, parse_arch(word, text));
+  const bool is_host_arch = target.arch == host_arch();
+  target.threads = is_host_arch ? host_target().threads : 1;
+
+  bool has_features = false;
+  while (words >> word) {
+    const std::size_t equals = word.find('=');
+    const std::string option = word.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+    if (option == "-mcpu") {
+      if (!is_known_cpu(target.arch, value))
+        return error(ErrorCode::ParseError, "target '{}': unknown CPU '{}' in -mcpu, allowed are LLVM's, such as {}",
+                     text, value,
+                     target.arch == Arch::X86_64 ? "x86-64-v3, skylake-avx512, znver4" : "cortex-a76, neoverse-n1");
+      target.mcpu = value;
+    } else if (option == "-mattr") {
+      HONE_TRY(target.mattr, parse_features(value, target.arch, text));
+      has_features = true;
+    } else if (option == "-threads") {
+      HONE_TRY(target.threads, parse_threads(value, text));
+    } else {
+      return error(ErrorCode::ParseError, "target '{}': unknown option '{}', allowed are -mcpu, -mattr and -threads",
+                   text, option);
+    }
+  }
+  if (target.mcpu.empty()) {
+    const bool is_host = is_host_arch && !has_features;
+    target.mcpu = is_host ? host_target().mcpu : target.arch == Arch::X86_64 ? "x86-64" : "generic";
+    if (is_host) target.mattr = host_target().mattr;
+  }
+  derive_facts(target);
+  return target;
+}
+
+std::string to_string(const Target& target) {
+  std::string text = target.arch == host_arch() ? "cpu" : std::string(to_string(target.arch));
+  text += " -mcpu=" + target.mcpu;
+  if (!target.mattr.empty()) text += " -mattr=" + feature_string(target);
+  return text + " -threads=" + std::to_string(target.threads);
+}
+
+const Target& host_target() {
+  static const Target host = detect_host();
+  return host;
+}
+
+}  // namespace hone::codegen

@@ -1,0 +1,51 @@
+/// Target: the machine that code is generated for, as a text that can be stored and read back.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/support/result.h"
+
+namespace hone::codegen {
+
+/// Instruction sets we generate code for.
+enum class Arch : std::uint8_t { X86_64, AArch64 };
+
+/// A CPU to compile for. The text form holds what a person chose (architecture, CPU, features, threads); the other
+/// fields follow from it, cache sizes and cores from the host if it has the same architecture.
+struct Target {
+  Arch arch = Arch::X86_64;
+  std::string mcpu;                ///< an LLVM CPU name, such as "znver4"; "x86-64" and "generic" are the baselines
+  std::vector<std::string> mattr;  ///< features on top of the CPU's own, such as "+avx2" or "-avx512f"
+  int threads = 1;                 ///< how many threads kernels are scheduled for
+
+  int vector_bits = 128;      ///< width of a vector register
+  int vector_registers = 16;  ///< how many of them the instruction set names
+  bool has_fma = false;       ///< whether a fused multiply-add is one instruction
+  int cores = 1;
+  std::int64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;  ///< data caches: of a core, of a core, shared
+  int cache_line_bytes = 64;
+
+  bool operator==(const Target&) const = default;
+
+  /// How many lanes of a type of `bits` bits a vector register holds.
+  int lanes(int bits) const { return vector_bits / bits; }
+};
+
+/// Reads `cpu`, `cpu -mcpu=znver4 -threads=2`, `cpu -mattr=+avx2`, `aarch64 -mattr=+neon` and the like. `cpu` is the
+/// host's architecture; without -mcpu it is the host itself, unless -mattr is given: then it is the architecture's
+/// baseline plus these features. `+avx2` brings `+fma`; `+avx512` stands for the sub-features f, bw, cd, dq and vl.
+Result<Target> parse_target(std::string_view text);
+
+/// The canonical text: parse_target reads it back to an equal target.
+std::string to_string(const Target& target);
+
+/// The machine this process runs on, with as many threads as it may use at once (affinity and cgroup limits count).
+const Target& host_target();
+
+/// "x86-64" or "aarch64".
+std::string_view to_string(Arch arch);
+
+}  // namespace hone::codegen
