@@ -30,6 +30,7 @@ void openmp_for(int, std::int64_t count, hone_parallel_body body, void* context)
 
 void spawning_for(int threads, std::int64_t count, hone_parallel_body body, void* context) {
   std::vector<std::thread> workers;
+  workers.reserve(static_cast<std::size_t>(threads));
   for (int rank = 1; rank < threads; ++rank)
     workers.emplace_back([=] { run_part(threads, rank, count, body, context); });
   run_part(threads, 0, count, body, context);

@@ -84,30 +84,12 @@ void print(const std::string& name, const Setup& setup, std::vector<std::int64_t
 
 void empty_body(void*, std::int64_t, std::int64_t) {}
 
-/// A loop of no work: everything measured is overhead.
-void bench_overhead(const Setup& setup) {
-  struct Gap {
-    const char* name;
-    nanoseconds time;
-    int calls;
-  };
-  const Gap gaps[] = {{"back_to_back", microseconds(0), 20000},
-                      {"after_20us", microseconds(20), 5000},
-                      {"after_1ms", microseconds(1000), 500}};
-  for (const Gap& gap : gaps) {
-    {
-      runtime::ThreadPool pool(setup.threads, setup.pool);
-      print(std::string("pool/") + gap.name, setup,
-            time_calls(gap.calls, gap.time, [&] { pool.parallel_for(setup.threads, empty_body, nullptr); }));
-    }
-    print(std::string("spawn/") + gap.name, setup, time_calls(std::min(gap.calls, 500), gap.time, [&] {
-            spawning_for(setup.threads, setup.threads, empty_body, nullptr);
-          }));
-  }
-  if (!has_openmp()) return;
-  for (const Gap& gap : gaps)  // last, because OpenMP's threads stay
-    print(std::string("openmp/") + gap.name, setup,
-          time_calls(gap.calls, gap.time, [&] { openmp_for(setup.threads, setup.threads, empty_body, nullptr); }));
+/// Measures `loop`, which runs one iteration of no work per thread: everything measured is overhead.
+void bench_overhead(const Setup& setup, const std::string& name, int most_calls, const std::function<void()>& loop) {
+  const auto calls = [&](int wanted) { return std::min(wanted, most_calls); };
+  print(name + "/back_to_back", setup, time_calls(calls(20000), microseconds(0), loop));
+  print(name + "/after_20us", setup, time_calls(calls(5000), microseconds(20), loop));
+  print(name + "/after_1ms", setup, time_calls(calls(500), microseconds(1000), loop));
 }
 
 /// Loops of `work` in all, as seen by one of several threads that call at once.
@@ -116,6 +98,7 @@ void bench_callers(const Setup& setup, int callers, microseconds work, int calls
   const std::int64_t steps = work.count() * steps_per_us();
   std::vector<std::vector<std::int64_t>> times_ns(static_cast<std::size_t>(callers));
   std::vector<std::thread> threads;
+  threads.reserve(times_ns.size());
   for (std::vector<std::int64_t>& mine : times_ns)
     threads.emplace_back([&] {
       mine = time_calls(calls, nanoseconds(0), [&] {
@@ -126,18 +109,24 @@ void bench_callers(const Setup& setup, int callers, microseconds work, int calls
 
   std::vector<std::int64_t> all;
   for (const std::vector<std::int64_t>& mine : times_ns) all.insert(all.end(), mine.begin(), mine.end());
-  print("pool/" + std::to_string(callers) + "_callers_" + std::to_string(work.count()) + "us_work", setup, all);
+  print("pool/" + std::to_string(callers) + "_callers_at_once_" + std::to_string(work.count()) + "us", setup, all);
 }
 
 }  // namespace
 
 int run(const Setup& setup) {
   std::fprintf(stderr, "%-40s %10s %10s %10s   (us, %d threads)\n", "", "median", "minimum", "p99", setup.threads);
+  {
+    runtime::ThreadPool pool(setup.threads, setup.pool);
+    bench_overhead(setup, "pool", 20000, [&] { pool.parallel_for(setup.threads, empty_body, nullptr); });
+  }
   for (const int callers : {1, 2, 4}) {
     bench_callers(setup, callers, microseconds(20), 5000);
     bench_callers(setup, callers, microseconds(500), 500);
   }
-  bench_overhead(setup);
+  bench_overhead(setup, "spawn", 500, [&] { spawning_for(setup.threads, setup.threads, empty_body, nullptr); });
+  if (has_openmp())  // last, because its threads stay, and spin for a while
+    bench_overhead(setup, "openmp", 20000, [&] { openmp_for(setup.threads, setup.threads, empty_body, nullptr); });
   return 0;
 }
 

@@ -1,9 +1,9 @@
 #include "hone/runtime/thread_pool.h"
 
 #include <algorithm>
+#include <exception>
 #include <pthread.h>
 #include <sched.h>
-#include <system_error>
 
 #include "hone/runtime/partition.h"
 #include "hone/runtime/spin_wait.h"
@@ -53,7 +53,7 @@ ThreadPool::ThreadPool(int threads, const ThreadPoolOptions& options) : spin_(op
         if (pin) pin_this_thread(rank);
         worker_loop(rank);
       });
-    } catch (const std::system_error& refusal) {
+    } catch (const std::exception& refusal) {
       log::warning("runtime", "thread pool: {} of {} threads: {}", rank, threads, refusal.what());
       break;
     }
@@ -61,7 +61,7 @@ ThreadPool::ThreadPool(int threads, const ThreadPoolOptions& options) : spin_(op
 }
 
 ThreadPool::~ThreadPool() {
-  for (std::size_t i = 0; i < workers_.size(); ++i) deliver(mailboxes_[i], Letter::Stop);
+  for (int rank = 1; rank < threads(); ++rank) deliver(mailbox_of(rank), Letter::Stop);
   for (std::thread& worker : workers_) worker.join();
 }
 
@@ -76,7 +76,7 @@ void ThreadPool::parallel_for(std::int64_t count, hone_parallel_body body, void*
   const std::uint32_t ticket = take_turn();
   job_ = {.body = body, .context = context, .count = count, .parts = parts};
   unfinished_.store(static_cast<int>(parts) - 1, std::memory_order_relaxed);
-  for (std::int64_t rank = 1; rank < parts; ++rank) deliver(mailboxes_[rank - 1], Letter::Job);
+  for (std::int64_t rank = 1; rank < parts; ++rank) deliver(mailbox_of(rank), Letter::Job);
 
   is_inside_loop = true;
   job_.run_part(0);
@@ -93,7 +93,7 @@ void ThreadPool::Job::run_part(std::int64_t rank) const {
 
 void ThreadPool::worker_loop(int rank) noexcept {
   is_inside_loop = true;
-  Mailbox& mailbox = mailboxes_[rank - 1];
+  Mailbox& mailbox = mailbox_of(rank);
   while (await_letter(mailbox) == Letter::Job) {
     mailbox.letter.store(Letter::None, std::memory_order_relaxed);  // seen by the next caller through unfinished_
     job_.run_part(rank);

@@ -83,6 +83,7 @@ class ThreadPool {
     void run_part(std::int64_t rank) const;
   };
 
+  Mailbox& mailbox_of(std::int64_t rank) { return mailboxes_[static_cast<std::size_t>(rank - 1)]; }
   void worker_loop(int rank) noexcept;
   Letter await_letter(Mailbox& mailbox) const;
   static void deliver(Mailbox& mailbox, Letter letter);
@@ -91,7 +92,7 @@ class ThreadPool {
   void end_turn(std::uint32_t ticket);
 
   std::chrono::nanoseconds spin_;
-  std::unique_ptr<Mailbox[]> mailboxes_;  // of rank 1, 2, …
+  std::unique_ptr<Mailbox[]> mailboxes_;
   std::vector<std::thread> workers_;
 
   // Callers draw a ticket and wait until it is called.

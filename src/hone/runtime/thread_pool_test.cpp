@@ -117,8 +117,10 @@ TEST(ThreadPool, IsParallelAgainAfterANestedLoop) {
 TEST(ThreadPool, ServesManyCallersAtOnce) {
   for (const int threads : {2, 3, 8}) {
     ThreadPool pool(threads);
+    constexpr std::int64_t kCallers = 6;
     std::vector<std::thread> callers;
-    for (std::int64_t caller = 0; caller < 6; ++caller)
+    callers.reserve(kCallers);
+    for (std::int64_t caller = 0; caller < kCallers; ++caller)
       callers.emplace_back([&pool, caller] {
         for (std::int64_t loop = 0; loop < 200; ++loop) {
           const std::int64_t count = 1 + (caller * 31 + loop * 7) % 101;
