@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <fmt/core.h>
 
 namespace hone::ir {
@@ -36,7 +37,136 @@ std::string quoted(std::string_view text, char quote) {
   return result += quote;
 }
 
+/// Reads tokens one by one.
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text) : text_(text) {}
+
+  Token next() {
+    skip_space();
+    begin_ = at_;
+    token_ = Token{.line = line_, .column = static_cast<int>(at_ - line_begin_) + 1};
+    const char c = peek();
+    if (at_ >= text_.size()) return token_;
+    if (is_name_start(c)) return take_while(TokenKind::Word, is_name_part);
+    if (is_digit(c)) return number();
+    if (c == '`') return quoted_token(TokenKind::Quoted, '`');
+    if (c == '"') return quoted_token(TokenKind::String, '"');
+    return symbol();
+  }
+
+ private:
+  char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+
+  void skip_space() {
+    for (bool in_comment = false; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      in_comment = (in_comment || c == '#') && c != '\n';
+      if (!in_comment && c != ' ' && c != '\t' && c != '\r' && c != '\n') return;
+      if (c != '\n') continue;
+      ++line_;
+      line_begin_ = at_ + 1;
+    }
+  }
+
+  template <typename Predicate>
+  void skip_while(Predicate predicate) {
+    while (at_ < text_.size() && predicate(text_[at_])) ++at_;
+  }
+
+  Token finish(TokenKind kind) {
+    token_.kind = kind;
+    token_.text = text_.substr(begin_, at_ - begin_);
+    return token_;
+  }
+
+  template <typename Predicate>
+  Token take_while(TokenKind kind, Predicate predicate) {
+    skip_while(predicate);
+    return finish(kind);
+  }
+
+  Token bad(std::string description) {
+    token_.kind = TokenKind::Bad;
+    token_.text = std::move(description);
+    return token_;
+  }
+
+  Token number() {
+    skip_while(is_digit);
+    if (peek() == '.' && is_digit(peek(1))) {
+      ++at_;
+      skip_while(is_digit);
+    }
+    const std::size_t sign = peek(1) == '-' || peek(1) == '+';
+    if (peek() == 'e' && is_digit(peek(1 + sign))) {
+      at_ += 1 + sign;
+      skip_while(is_digit);
+    }
+    token_.digits = at_ - begin_;
+    return take_while(TokenKind::Number, [](char c) { return is_name_start(c) || is_digit(c); });
+  }
+
+  Token symbol() {
+    for (const std::string_view two : {"..", "//", "==", "!=", "<="})
+      if (text_.substr(at_, 2) == two) return at_ += 2, finish(TokenKind::Symbol);
+    const char c = text_[at_++];
+    if (std::string_view("(){}[],:=@+-*/%<").find(c) != std::string_view::npos) return finish(TokenKind::Symbol);
+    return bad(fmt::format("the character {}", quoted(std::string_view(&c, 1), '\'')));
+  }
+
+  Token quoted_token(TokenKind kind, char quote) {
+    for (++at_; at_ < text_.size() && text_[at_] != '\n'; ++at_) {
+      const char c = text_[at_];
+      if (c == quote) {
+        ++at_;
+        token_.kind = kind;
+        return token_;
+      }
+      if (c != '\\') {
+        token_.text += c;
+      } else if (!escape()) {
+        return bad("an unknown escape");
+      }
+    }
+    return bad(kind == TokenKind::String ? "a string without end" : "a quoted name without end");
+  }
+
+  /// Reads what follows a backslash, up to its last character.
+  bool escape() {
+    const char c = peek(1);
+    if (c == 'x') {
+      unsigned char byte = 0;
+      const char* first = text_.data() + std::min(at_ + 2, text_.size());
+      const char* last = text_.data() + std::min(at_ + 4, text_.size());
+      const auto [stop, status] = std::from_chars(first, last, byte, 16);
+      if (status != std::errc() || stop != first + 2) return false;
+      token_.text += static_cast<char>(byte);
+      at_ += 3;
+      return true;
+    }
+    if (c != 'n' && c != '\\' && c != '"' && c != '`') return false;
+    token_.text += c == 'n' ? '\n' : c;
+    ++at_;
+    return true;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0, begin_ = 0, line_begin_ = 0;
+  int line_ = 1;
+  Token token_;
+};
+
 }  // namespace
+
+std::vector<Token> tokenize(std::string_view text) {
+  Lexer lexer(text);
+  std::vector<Token> tokens;
+  do {
+    tokens.push_back(lexer.next());
+  } while (tokens.back().kind != TokenKind::End && tokens.back().kind != TokenKind::Bad);
+  return tokens;
+}
 
 bool is_plain_name(std::string_view name) {
   return !name.empty() && is_name_start(name.front()) && std::all_of(name.begin(), name.end(), is_name_part) &&

@@ -10,9 +10,6 @@ namespace hone::ir {
 
 namespace {
 
-/// How tightly an expression holds together; a looser one inside a tighter one needs parentheses.
-enum Precedence : int { kLoosest, kOr, kAnd, kNot, kCompare, kSum, kProduct, kPrimary };
-
 /// Writes nodes into `out`, statements with an indent of two spaces a level.
 class Printer {
  public:
@@ -37,6 +34,7 @@ class Printer {
   void element(const Stmt& s, bool is_last);
   void line(std::string_view text) { out.append(static_cast<std::size_t>(2 * indent_), ' ').append(text); }
   void braces(const Stmt& s);
+  void single(const Stmt& s);
   void annotations(const Annotations& list);
   void loop(const For& node);
   void block(const Block& node);
@@ -109,7 +107,7 @@ void Printer::load(const Load& node) {
   if (node.mask) out += '(';
   access(node.buffer, node.indices);
   if (!node.mask) return;
-  out += " if ";
+  out += " where ";
   expr(node.mask);
   out += ')';
 }
@@ -216,8 +214,7 @@ void Printer::annotations(const Annotations& list) {
   for (const Annotation& a : list) out += fmt::format(" @{}({})", quote_name(a.key), quote_string(a.value));
 }
 
-/// What stands between braces: the statements of a sequence, or the one statement. A sequence of one statement is
-/// written with its own word, because one statement between braces is itself.
+/// What stands between braces: the statements of a sequence, or the one statement.
 void Printer::body(const Stmt& s) {
   const Seq* node = s.as<Seq>();
   if (!node || node->stmts.size() == 1) return element(s, /*is_last=*/true);
@@ -230,6 +227,15 @@ void Printer::braces(const Stmt& s) {
   body(s);
   --indent_;
   line("}");
+}
+
+/// A sequence of one statement has a word of its own, because one statement between braces is itself.
+void Printer::single(const Stmt& s) {
+  line("seq {\n");
+  ++indent_;
+  element(s, /*is_last=*/true);
+  --indent_;
+  line("}\n");
 }
 
 void Printer::loop(const For& node) {
@@ -279,7 +285,7 @@ void Printer::assign(const Store& node) {
   out += " = ";
   expr(node.value);
   if (!node.mask) return;
-  out += " if ";
+  out += " where ";
   expr(node.mask);
 }
 
@@ -322,9 +328,9 @@ void Printer::element(const Stmt& s, bool is_last) {
     return body(let->body);
   }
   if (const Seq* node = s.as<Seq>()) {
-    const bool is_single = node->stmts.size() == 1;
-    line(is_single ? "seq " : "");
-    braces(is_single ? node->stmts.front() : s);
+    if (node->stmts.size() == 1) return single(node->stmts.front());
+    line("");
+    braces(s);
   } else if (const For* loop_node = s.as<For>()) {
     loop(*loop_node);
   } else if (const Block* block_node = s.as<Block>()) {

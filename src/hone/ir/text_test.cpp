@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "hone/ir/equal.h"
+#include "hone/ir/random_program.h"
+#include "hone/ir/verify.h"
+
 namespace hone::ir {
 namespace {
 
@@ -87,6 +91,21 @@ TEST(Text, BracesShowWhereScopesEndAndHowSequencesNest) {
   EXPECT_EQ(to_text(make(Seq{{s, scoped}})), "T[] = 1f32\nalloc T: f32[]\nT[] = 1f32\n");
   EXPECT_EQ(to_text(make(Seq{{s, make(Seq{})}})), "T[] = 1f32\n{\n}\n");
   EXPECT_EQ(to_text(make(Seq{{s}})), "seq {\n  T[] = 1f32\n}\n");
+}
+
+TEST(Text, EveryRandomProgramVerifiesAndComesBackAsItWas) {
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    Rng rng(seed);
+    const Function f = random_function(rng);
+    const Result<void> verified = verify(f);
+    ASSERT_TRUE(verified) << "seed " << seed << ": " << verified.error().message << "\n" << to_text(f);
+    const std::string text = to_text(f);
+    const Result<Function> parsed = parse_function(text);
+    ASSERT_TRUE(parsed) << "seed " << seed << ": " << parsed.error().message << "\n" << text;
+    ASSERT_EQ(to_text(*parsed), text) << "seed " << seed;
+    ASSERT_TRUE(equal(f, *parsed)) << "seed " << seed << "\n" << text;
+    ASSERT_EQ(structural_hash(f), structural_hash(*parsed)) << "seed " << seed << "\n" << text;
+  }
 }
 
 }  // namespace
