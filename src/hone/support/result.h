@@ -13,16 +13,19 @@ namespace hone {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  template <typename U = T>
+    requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, Result> &&
+             !std::is_same_v<std::remove_cvref_t<U>, Error>)
+  Result(U&& value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
 
   bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
 
   /// The value; a mistake of the caller if there is none.
-  T& value() & { return check_value(), *std::get_if<0>(&state_); }
-  const T& value() const& { return check_value(), *std::get_if<0>(&state_); }
-  T&& value() && { return check_value(), std::move(*std::get_if<0>(&state_)); }
+  T& value() & { return check_value(), std::get<0>(state_); }
+  const T& value() const& { return check_value(), std::get<0>(state_); }
+  T&& value() && { return check_value(), std::move(std::get<0>(state_)); }
 
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
@@ -31,13 +34,13 @@ class [[nodiscard]] Result {
   const T* operator->() const { return &value(); }
 
   /// The error; a mistake of the caller if there is a value.
-  const Error& error() const& { return check_error(), *std::get_if<1>(&state_); }
-  Error&& error() && { return check_error(), std::move(*std::get_if<1>(&state_)); }
+  const Error& error() const& { return check_error(), std::get<1>(state_); }
+  Error&& error() && { return check_error(), std::move(std::get<1>(state_)); }
 
   T value_or(T other) const& { return has_value() ? **this : std::move(other); }
 
  private:
-  void check_value() const { HONE_CHECK(has_value(), "no value but an error: {}", std::get_if<1>(&state_)->message); }
+  void check_value() const { HONE_CHECK(has_value(), "no value but an error: {}", std::get<1>(state_).message); }
   void check_error() const { HONE_CHECK(!has_value(), "no error but a value"); }
 
   std::variant<T, Error> state_;

@@ -1,0 +1,100 @@
+#include "hone/schedule/legality.h"
+
+#include <algorithm>
+
+#include "hone/ir/rewrite.h"
+#include "hone/schedule/disjoint.h"
+
+namespace hone::schedule {
+
+using namespace ir;
+
+namespace {
+
+/// Whether every access to the buffer stands below the loop, so that each iteration may have a copy of its own.
+bool is_private(const Program& program, const Stmt& loop, const Expr& buffer) {
+  if (is_param(program, buffer)) return false;
+  bool inside_only = true;
+  const auto visit = [&](const auto& self, const Stmt& s) -> void {
+    if (!inside_only || s.is(loop)) return;
+    const Block* block = s.as<Block>();
+    if (block && uses(s, buffer)) inside_only = false;
+    if (!block) for_each_child(s, [&](const Stmt& child) { self(self, child); }, [](const Expr&) {});
+  };
+  visit(visit, program.body);
+  return inside_only;
+}
+
+/// Whether different iterations of the loop store to different elements of the buffer.
+bool writes_apart(const Path& block_path, const For& loop, const Expr& buffer) {
+  const Block& block = block_path.block();
+  Substitution bindings;
+  for (const Iter& iter : block.iters) bindings.emplace_back(iter.var, iter.binding);
+  std::vector<Expr> inner;
+  bool is_below = false;
+  for (const Stmt& s : block_path.loops()) {
+    const Expr& var = s.get<For>().var;
+    if (is_below) inner.push_back(var);
+    is_below |= var.is(loop.var);
+  }
+  const Bounds bounds = block_path.bounds();
+  bool apart = true;
+  const auto visit = [&](const Stmt& s) {
+    const Store* store = s.as<Store>();
+    if (!store || !store->buffer.is(buffer)) return;
+    std::vector<Expr> indices;
+    for (const Expr& index : store->indices) indices.push_back(substitute(index, bindings));
+    apart = apart && determines(indices, loop.var, inner, bounds);
+  };
+  walk(block.body, visit);
+  if (block.init) walk(block.init, visit);
+  return apart;
+}
+
+}  // namespace
+
+Role role_of(const Expr& loop_var, const Block& block) {
+  bool spatial = false, reduce = false;
+  for (const Iter& iter : block.iters)
+    if (uses(iter.binding, loop_var)) (iter.kind == IterKind::Spatial ? spatial : reduce) = true;
+  if (spatial && reduce) return Role::Mixed;
+  return spatial ? Role::Spatial : reduce ? Role::Reduce : Role::None;
+}
+
+Result<void> check_not_pipelined(const For& loop, std::string_view step) {
+  if (!find(loop.annotations, kPipelined)) return {};
+  return error(ErrorCode::IllegalStep, "{}: loop '{}' is software-pipelined, its iterations depend on each other", step,
+               name_of(loop.var));
+}
+
+Result<void> check_independent(const Program& program, const Path& loop_path, ForKind kind, std::string_view step) {
+  const For& loop = loop_path.loop();
+  HONE_TRY(check_not_pipelined(loop, step));
+  if (is_int(loop.extent, 1) || is_int(loop.extent, 0)) return {};
+  for (const Path& path : blocks_below(loop_path)) {
+    const Block& block = path.block();
+    const Role role = role_of(loop.var, block);
+    if (role == Role::Reduce || role == Role::Mixed)
+      return error(ErrorCode::IllegalStep,
+                   "{}: block '{}' reduces over loop '{}', allowed are loops of spatial variables", step, block.name,
+                   name_of(loop.var));
+    for (const Expr& buffer : written_buffers(block)) {
+      if (writes_apart(path, loop, buffer)) continue;
+      if (kind != ForKind::Vectorized && is_private(program, loop_path.target(), buffer)) continue;
+      return error(ErrorCode::IllegalStep, "{}: iterations of loop '{}' may write the same elements of buffer '{}'",
+                   step, name_of(loop.var), name_of(buffer));
+    }
+  }
+  return {};
+}
+
+Result<void> check_loops_above(const Program& program, const Path& path, std::string_view step) {
+  for (std::size_t depth = 0; depth + 1 < path.stmts.size(); ++depth) {
+    const For* loop = path.stmts[depth].as<For>();
+    if (!loop || loop->how == ForKind::Serial || loop->how == ForKind::Unrolled) continue;
+    HONE_TRY(check_independent(program, path.prefix(depth), loop->how, step));
+  }
+  return {};
+}
+
+}  // namespace hone::schedule

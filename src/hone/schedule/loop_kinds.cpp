@@ -1,0 +1,99 @@
+/// parallel, vectorize, bind, unroll and annotate.
+#include "hone/ir/rewrite.h"
+#include "hone/schedule/legality.h"
+#include "hone/schedule/primitives.h"
+
+namespace hone::schedule {
+
+using namespace ir;
+
+namespace {
+
+Program with_kind(const Program& program, const Path& path, ForKind how) {
+  const For& loop = path.loop();
+  return replace(program, path, make(For{loop.var, loop.extent, how, loop.body, loop.annotations}));
+}
+
+/// The serial loop of this name, whose extent is constant.
+Result<Path> find_serial(const Program& program, std::string_view name, std::string_view step) {
+  HONE_TRY(Path path, find_loop(program, name, step));
+  const For& loop = path.loop();
+  if (loop.how != ForKind::Serial)
+    return error(ErrorCode::IllegalStep, "{}: loop '{}' is {} already, allowed are serial loops", step, name,
+                 to_string(loop.how));
+  if (!as_int(loop.extent))
+    return error(ErrorCode::IllegalStep, "{}: the extent of loop '{}' is not constant", step, name);
+  return path;
+}
+
+Result<Program> mark_independent(const Program& program, std::string_view name, ForKind how, std::string_view step) {
+  HONE_TRY(const Path path, find_serial(program, name, step));
+  HONE_TRY(check_independent(program, path, how, step));
+  return with_kind(program, path, how);
+}
+
+/// The loop of this kind above or below the target of the path, or null.
+const For* find_kind(const Path& path, ForKind how) {
+  const For* found = nullptr;
+  const auto visit = [&](const Stmt& s) {
+    const For* loop = s.as<For>();
+    if (loop && loop->how == how) found = loop;
+  };
+  for (const Stmt& s : path.loops()) visit(s);
+  walk(path.target(), visit);
+  return found;
+}
+
+}  // namespace
+
+Result<Program> parallel(const Program& program, std::string_view loop) {
+  return mark_independent(program, loop, ForKind::Parallel, "parallel");
+}
+
+Result<Program> vectorize(const Program& program, std::string_view name) {
+  HONE_TRY(const Path path, find_loop(program, name, "vectorize"));
+  if (const For* other = find_kind(path, ForKind::Vectorized))
+    return error(ErrorCode::IllegalStep, "vectorize: loop '{}' and loop '{}', which is vectorized already, are nested",
+                 name, name_of(other->var));
+  return mark_independent(program, name, ForKind::Vectorized, "vectorize");
+}
+
+Result<Program> bind(const Program& program, std::string_view name, ForKind index) {
+  if (!is_gpu_index(index))
+    return error(ErrorCode::IllegalStep,
+                 "bind: '{}' is not a GPU index, allowed are block_x, block_y, block_z, thread_x, thread_y, thread_z, "
+                 "vthread",
+                 to_string(index));
+  HONE_TRY(const Path path, find_loop(program, name, "bind"));
+  const For* other = index == ForKind::VThread ? nullptr : find_kind(path, index);
+  if (other)
+    return error(ErrorCode::IllegalStep, "bind: loop '{}' and loop '{}', which is bound to {} already, are nested",
+                 name, name_of(other->var), to_string(index));
+  return mark_independent(program, name, index, "bind");
+}
+
+Result<Program> unroll(const Program& program, std::string_view name) {
+  HONE_TRY(const Path path, find_serial(program, name, "unroll"));
+  constexpr std::int64_t kMaxCopies = 4096;
+  if (constant_value(path.loop().extent) > kMaxCopies)
+    return error(ErrorCode::IllegalStep, "unroll: the extent {} of loop '{}' is outside 0..{}",
+                 constant_value(path.loop().extent), name, kMaxCopies);
+  return with_kind(program, path, ForKind::Unrolled);
+}
+
+Result<Program> annotate(const Program& program, std::string_view target, std::string_view key,
+                         std::string_view value) {
+  if (key.empty() || key == kPipelined)
+    return error(ErrorCode::IllegalStep, "annotate: key '{}' is {}", key, key.empty() ? "empty" : "reserved");
+  if (const Result<Path> path = find_loop(program, target, "annotate")) {
+    For loop = path->loop();
+    loop.annotations = with(std::move(loop.annotations), key, value);
+    return replace(program, *path, make(std::move(loop)));
+  }
+  HONE_TRY(const Path path, find_block(program, target, "annotate"));
+  Block block = path.block();
+  block.annotations = with(std::move(block.annotations), key, value);
+  return replace(program, path, make(std::move(block)));
+}
+
+}  // namespace hone::schedule
