@@ -9,23 +9,30 @@
 
 namespace hone::ir {
 
-/// An expression of the same value, smaller or equal in size, for all variables within `bounds`. Index arithmetic comes
-/// out as a sum of products in a canonical order, so equal affine expressions print alike.
+/// An expression of the same value for all variables within `bounds`. Index arithmetic comes out as a sum of products
+/// in a canonical order, so equal affine expressions print alike. Arithmetic of other types is touched only where the
+/// result keeps every bit: constants fold, and identities hold for wrapping integers and for signed zeros and NaN.
 Expr simplify(const Expr& e, const Bounds& bounds = {});
 
-/// Simplifies every expression below, using the extents of the loops around; drops branches and loops that never run
-/// and loops that run once.
-Stmt simplify(const Stmt& s);
+/// Simplifies every expression below, using the extents of loops and blocks and the conditions around; drops branches
+/// and loops that never run. Loops that run once stay, because schedule steps name them; blocks stay with all their
+/// iteration variables.
+Stmt simplify(const Stmt& s, const Bounds& bounds = {});
 
-/// Whether the condition holds (or fails) for all variables within `bounds`; false means "not known".
+/// Replaces the variable of each loop that runs exactly once by 0 and drops the loop, unless it is bound to a GPU
+/// index.
+Stmt remove_trivial_loops(const Stmt& s);
+
+/// Whether the condition holds for all variables within `bounds` (in every lane); false means "not known".
 bool can_prove(const Expr& condition, const Bounds& bounds);
 
-/// One rewrite: wherever `before` matches, `after` has the same value. `x`, `y`, `z` match any expression, `c0`…`c3`
-/// any constant; `when` (if not null) is a condition on the constants.
+/// One rewrite: wherever `before` matches and `when` (if not null) is proven, `after` has the same value. The variables
+/// are those of pattern.h: `x`, `y`, `z` match index expressions, `v`, `w` expressions of any type, `n` integers of any
+/// type, `p`, `q` bools, and `c0`…`c3` constants.
 struct Rule {
   std::string_view name;
   Expr before, after;
-  Expr when;
+  Expr when = {};
 };
 
 /// The rules that simplify applies, for the test that checks each of them at random.

@@ -1,0 +1,42 @@
+#include "hone/ir/affine.h"
+
+#include <algorithm>
+
+#include "hone/ir/linear.h"
+#include "hone/ir/simplify.h"
+
+namespace hone::ir {
+
+namespace {
+
+bool has_only_variables(const Linear& sum) {
+  return std::all_of(sum.terms.begin(), sum.terms.end(), [](const Term& term) { return term.atom.as<Var>(); });
+}
+
+}  // namespace
+
+std::int64_t Affine::coefficient(const Expr& var) const {
+  for (const auto& [known, value] : terms)
+    if (known.is(var)) return value;
+  return 0;
+}
+
+std::optional<Affine> to_affine(const Expr& e) {
+  if (e.type() != kIndex) return std::nullopt;
+  Linear sum = linear_of(e);
+  sum.drop_zeros();
+  if (!has_only_variables(sum)) sum = linear_of(simplify(e));
+  if (!has_only_variables(sum)) return std::nullopt;
+  Affine affine{.constant = sum.constant};
+  affine.terms.reserve(sum.terms.size());
+  for (const Term& term : sum.terms) affine.terms.emplace_back(term.atom, term.coefficient);
+  return affine;
+}
+
+Expr to_expr(const Affine& affine) {
+  Linear sum{.terms = {}, .constant = affine.constant};
+  for (const auto& [variable, coefficient] : affine.terms) sum.add(variable, coefficient);
+  return to_expr(std::move(sum));
+}
+
+}  // namespace hone::ir
