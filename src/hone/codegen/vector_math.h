@@ -1,0 +1,15 @@
+/// Elementary functions as expressions: polynomials that every back end and vector width computes inline.
+#pragma once
+
+#include <span>
+
+#include "hone/ir/expr.h"
+
+namespace hone::codegen {
+
+/// An expression of `args` that computes the function to within 4 units in the last place, from arithmetic, bit
+/// operations, selects and square roots alone; null if there is none for this type and the C library must be called.
+/// Arguments should be variables: the result uses them many times, and shares its own parts, so walk it with a memory.
+ir::Expr expand_math(ir::Intrinsic function, std::span<const ir::Expr> args);
+
+}  // namespace hone::codegen
