@@ -241,24 +241,137 @@ Stmt map_children(const Stmt& s, StmtFn on_stmt) {
   return map_children(s, on_stmt, [](const Expr& e) { return e; });
 }
 
+namespace {
+
+template <typename Node>
+void visit_binary(const Expr& e, FunctionRef<void(const Expr&)> f) {
+  const Node& node = e.get<Node>();
+  f(node.a);
+  f(node.b);
+}
+
+void visit_optional(const Expr& e, FunctionRef<void(const Expr&)> f) {
+  if (e) f(e);
+}
+
+void visit_list(const std::vector<Expr>& list, FunctionRef<void(const Expr&)> f) {
+  for (const Expr& e : list) f(e);
+}
+
+}  // namespace
+
+// Analyses visit far more often than passes rebuild, so the visitors have switches of their own and allocate nothing.
 void for_each_child(const Expr& e, FunctionRef<void(const Expr&)> f) {
-  map_children(e, [&](const Expr& child) {
-    f(child);
-    return child;
-  });
+  switch (e.kind()) {
+    case Kind::IntImm:
+    case Kind::FloatImm:
+    case Kind::Var:
+    case Kind::Buffer:
+      return;
+    case Kind::Add:
+      return visit_binary<Add>(e, f);
+    case Kind::Sub:
+      return visit_binary<Sub>(e, f);
+    case Kind::Mul:
+      return visit_binary<Mul>(e, f);
+    case Kind::Div:
+      return visit_binary<Div>(e, f);
+    case Kind::FloorDiv:
+      return visit_binary<FloorDiv>(e, f);
+    case Kind::FloorMod:
+      return visit_binary<FloorMod>(e, f);
+    case Kind::Min:
+      return visit_binary<Min>(e, f);
+    case Kind::Max:
+      return visit_binary<Max>(e, f);
+    case Kind::Eq:
+      return visit_binary<Eq>(e, f);
+    case Kind::Ne:
+      return visit_binary<Ne>(e, f);
+    case Kind::Lt:
+      return visit_binary<Lt>(e, f);
+    case Kind::Le:
+      return visit_binary<Le>(e, f);
+    case Kind::And:
+      return visit_binary<And>(e, f);
+    case Kind::Or:
+      return visit_binary<Or>(e, f);
+    case Kind::Not:
+      return f(e.get<Not>().a);
+    case Kind::Cast:
+      return f(e.get<Cast>().value);
+    case Kind::Broadcast:
+      return f(e.get<Broadcast>().value);
+    case Kind::Call:
+      return visit_list(e.get<Call>().args, f);
+    case Kind::Select: {
+      const Select& node = e.get<Select>();
+      f(node.condition);
+      f(node.a);
+      return f(node.b);
+    }
+    case Kind::Load: {
+      const Load& node = e.get<Load>();
+      f(node.buffer);
+      visit_list(node.indices, f);
+      return visit_optional(node.mask, f);
+    }
+    case Kind::Ramp: {
+      const Ramp& node = e.get<Ramp>();
+      f(node.base);
+      return f(node.stride);
+    }
+    case Kind::For:
+    case Kind::Block:
+    case Kind::Store:
+    case Kind::If:
+    case Kind::Seq:
+    case Kind::Allocate:
+    case Kind::Let:
+    case Kind::Evaluate:
+    case Kind::Barrier:
+      break;
+  }
+  HONE_CHECK(false, "{} is not an expression", to_string(e.kind()));
 }
 
 void for_each_child(const Stmt& s, FunctionRef<void(const Stmt&)> on_stmt, FunctionRef<void(const Expr&)> on_expr) {
-  map_children(
-      s,
-      [&](const Stmt& child) {
-        on_stmt(child);
-        return child;
-      },
-      [&](const Expr& child) {
-        on_expr(child);
-        return child;
-      });
+  if (const For* loop = s.as<For>()) {
+    on_expr(loop->var);
+    on_expr(loop->extent);
+    on_stmt(loop->body);
+  } else if (const Block* block = s.as<Block>()) {
+    for (const Iter& iter : block->iters) {
+      on_expr(iter.var);
+      on_expr(iter.extent);
+      on_expr(iter.binding);
+    }
+    visit_optional(block->predicate, on_expr);
+    if (block->init) on_stmt(block->init);
+    on_stmt(block->body);
+  } else if (const Store* store = s.as<Store>()) {
+    on_expr(store->buffer);
+    visit_list(store->indices, on_expr);
+    on_expr(store->value);
+    visit_optional(store->mask, on_expr);
+  } else if (const If* branch = s.as<If>()) {
+    on_expr(branch->condition);
+    on_stmt(branch->then);
+    if (branch->otherwise) on_stmt(branch->otherwise);
+  } else if (const Seq* sequence = s.as<Seq>()) {
+    for (const Stmt& child : sequence->stmts) on_stmt(child);
+  } else if (const Allocate* allocation = s.as<Allocate>()) {
+    on_expr(allocation->buffer);
+    on_stmt(allocation->body);
+  } else if (const Let* let = s.as<Let>()) {
+    on_expr(let->var);
+    on_expr(let->value);
+    on_stmt(let->body);
+  } else if (const Evaluate* evaluate = s.as<Evaluate>()) {
+    on_expr(evaluate->value);
+  } else {
+    HONE_CHECK(s.kind() == Kind::Barrier, "{} is not a statement", to_string(s.kind()));
+  }
 }
 
 void walk(const Expr& e, FunctionRef<void(const Expr&)> f) {
