@@ -86,6 +86,8 @@ Expr Simplifier::visit_binary(const Expr& e) {
     forget(before);
   } else {
     b = visit(*operands.b);
+    const Broadcast *x = a.as<Broadcast>(), *y = b.as<Broadcast>();
+    if (learns && x && y) return make(Broadcast{visit(make_binary(e.kind(), x->value, y->value))}, e.type().lanes);
   }
   Expr better = improve(e.kind(), a, b);
   if (better) return better;
@@ -94,7 +96,8 @@ Expr Simplifier::visit_binary(const Expr& e) {
 
 Expr Simplifier::visit_select(const Expr& e) {
   const Select& node = e.get<Select>();
-  const Expr condition = visit(node.condition);
+  Expr condition = visit(node.condition);
+  if (const Broadcast* uniform = condition.as<Broadcast>()) condition = Expr(uniform->value);
   if (const auto known = int_constant(condition)) return visit(*known ? node.a : node.b);
   if (condition.type().is_vector()) return choice(condition, visit(node.a), visit(node.b));
   const Mark before = mark();
@@ -261,7 +264,6 @@ Expr Simplifier::negation(const Expr& a) {
 }
 
 Expr Simplifier::choice(const Expr& condition, const Expr& a, const Expr& b) {
-  if (const Broadcast* uniform = condition.as<Broadcast>()) return choice(uniform->value, a, b);
   const Expr e = make(Select{condition, a, b});
   if (Expr better = apply_rules(e)) return better;
   const Broadcast *x = a.as<Broadcast>(), *y = b.as<Broadcast>();
