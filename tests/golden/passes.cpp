@@ -1,5 +1,6 @@
 #include "passes.h"
 
+#include "hone/ir/simplify.h"
 #include "hone/ir/text.h"
 #include "hone/ir/verify.h"
 
@@ -23,8 +24,14 @@ Result<std::string> roundtrip(std::string_view input) {
   return on_function(input, [](const Function& f) -> Result<Function> { return f; });
 }
 
+Result<std::string> simplify(std::string_view input) {
+  return on_function(
+      input, [](const Function& f) -> Result<Function> { return Function{f.name, f.params, ir::simplify(f.body)}; });
+}
+
 constexpr Pass kPasses[] = {
     {"roundtrip", roundtrip},
+    {"simplify", simplify},
 };
 
 }  // namespace

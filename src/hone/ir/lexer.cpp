@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <utility>
 #include <fmt/core.h>
+#include <utility>
 
 namespace hone::ir {
 
