@@ -5,6 +5,7 @@
 
 #include "hone/codegen/llvm/backend.h"
 #include "hone/codegen/llvm/subtarget.h"
+#include "hone/codegen/lower.h"
 
 namespace hone::codegen {
 
@@ -24,9 +25,13 @@ Result<void> check_options(const ir::Module& module, const CompileOptions& optio
 }
 
 /// The module in the lowered form, checked.
-Result<ir::Module> prepare(const ir::Module& module, const Target&, const CompileOptions& options) {
+Result<ir::Module> prepare(ir::Module module, const Target& target, const CompileOptions& options) {
   HONE_TRY(check_options(module, options));
-  for (const ir::Function& function : module.functions) HONE_TRY(check_lowered(function));
+  for (ir::Function& function : module.functions) {
+    if (check_lowered(function)) continue;
+    HONE_TRY(function, lower(function, target));
+    HONE_TRY(check_lowered(function));
+  }
   return module;
 }
 

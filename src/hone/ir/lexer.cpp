@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <fmt/core.h>
-#include <utility>
 
 namespace hone::ir {
 
@@ -48,7 +47,7 @@ class Lexer {
     begin_ = at_;
     token_ = Token{.line = line_, .column = static_cast<int>(at_ - line_begin_) + 1};
     const char c = peek();
-    if (at_ >= text_.size()) return std::move(token_);
+    if (at_ >= text_.size()) return token_;
     if (is_name_start(c)) return take_while(TokenKind::Word, is_name_part);
     if (is_digit(c)) return number();
     if (c == '`') return quoted_token(TokenKind::Quoted, '`');
@@ -78,7 +77,7 @@ class Lexer {
   Token finish(TokenKind kind) {
     token_.kind = kind;
     token_.text = text_.substr(begin_, at_ - begin_);
-    return std::move(token_);
+    return token_;
   }
 
   template <typename Predicate>
@@ -90,7 +89,7 @@ class Lexer {
   Token bad(std::string description) {
     token_.kind = TokenKind::Bad;
     token_.text = std::move(description);
-    return std::move(token_);
+    return token_;
   }
 
   Token number() {
@@ -122,7 +121,7 @@ class Lexer {
       if (c == quote) {
         ++at_;
         token_.kind = kind;
-        return std::move(token_);
+        return token_;
       }
       if (c != '\\') {
         token_.text += c;

@@ -1,0 +1,54 @@
+#include "hone/codegen/lower.h"
+
+#include "hone/codegen/compact_buffers.h"
+#include "hone/codegen/flatten_buffers.h"
+#include "hone/codegen/hoist_guards.h"
+#include "hone/codegen/hoist_inits.h"
+#include "hone/codegen/lower_blocks.h"
+#include "hone/codegen/mask_loads.h"
+#include "hone/codegen/partition_loops.h"
+#include "hone/codegen/promote_accumulators.h"
+#include "hone/codegen/unroll_loops.h"
+#include "hone/codegen/vectorize_loops.h"
+#include "hone/ir/rewrite.h"
+#include "hone/ir/simplify.h"
+
+namespace hone::codegen {
+
+using namespace ir;
+
+namespace {
+
+Function simplify_body(const Function& f) { return {f.name, f.params, simplify(f.body)}; }
+
+/// Runs loops bound to GPU indices one iteration after the other.
+Function serialize_gpu_loops(const Function& f) {
+  const auto serialize = [](const Stmt& s) {
+    const For* loop = s.as<For>();
+    if (!loop || !is_gpu_index(loop->how)) return s;
+    return make(For{loop->var, loop->extent, ForKind::Serial, loop->body, loop->annotations});
+  };
+  return {f.name, f.params, transform(f.body, serialize, [](const Expr& e) { return e; })};
+}
+
+}  // namespace
+
+Result<Function> lower(const Function& scheduled, const Target& target, const PassOptions& options) {
+  PassTrace pass("lower", options);
+  Function f = pass("serialize_gpu_loops", serialize_gpu_loops(scheduled));
+  f = pass("hoist_inits", hoist_inits(f));
+  f = pass("compact_buffers", compact_buffers(f));  // while blocks still say what a predicate cuts off
+  f = pass("lower_blocks", lower_blocks(f));
+  f = pass("flatten_buffers", flatten_buffers(f));
+  f = pass("simplify", simplify_body(f));
+  f = pass("hoist_guards", hoist_guards(f));
+  f = pass("partition_loops", partition_loops(f));
+  f = pass("mask_loads", mask_loads(f));  // before vectors, which would evaluate both sides of a Select
+  f = pass("vectorize_loops", vectorize_loops(f, target.vector_bits));
+  HONE_TRY(f, pass("unroll_loops", unroll_loops(f)));
+  f = pass("simplify", simplify_body(f));  // after unrolling, which leaves constants
+  f = pass("promote_accumulators", promote_accumulators(f));
+  return f;
+}
+
+}  // namespace hone::codegen

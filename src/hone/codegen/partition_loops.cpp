@@ -1,0 +1,194 @@
+#include "hone/codegen/partition_loops.h"
+
+#include <algorithm>
+
+#include "hone/codegen/conditions.h"
+#include "hone/codegen/names.h"
+#include "hone/ir/affine.h"
+#include "hone/ir/region.h"
+#include "hone/ir/rewrite.h"
+#include "hone/ir/simplify.h"
+
+namespace hone::codegen {
+
+using namespace ir;
+
+namespace {
+
+/// A loop is cut into at most this many parts.
+constexpr std::size_t kMaxParts = 4;
+
+/// A conjunct of a guard below a loop: holds where `slack` > 0.
+struct Guard {
+  Expr condition, slack;
+  Bounds inner;  ///< of the loops between
+};
+
+/// Part of a loop's range, and what the guard is there.
+struct Part {
+  std::int64_t begin, end;
+  enum class Holds { Always, Never, Sometimes } holds;
+};
+
+std::int64_t count_statements(const Stmt& s) {
+  std::int64_t count = s.as<Store>() || s.as<Evaluate>() ? 1 : 0;
+  for_each_child(s, [&](const Stmt& child) { count += count_statements(child); }, [](const Expr&) {});
+  const For* loop = s.as<For>();
+  return loop && loop->how == ForKind::Unrolled ? count * as_int(loop->extent).value_or(1) : count;
+}
+
+/// The guards inside a loop's body that depend on its variable, outermost first.
+void find_guards(const Stmt& s, const Expr& var, const Bounds& inner, std::vector<Guard>& found) {
+  if (const If* node = s.as<If>())
+    for (const Expr& conjunct : conjuncts(node->condition)) {
+      const Expr slack = slack_of(conjunct);
+      if (slack && uses(conjunct, var) && !has_load(conjunct)) found.push_back({conjunct, slack, inner});
+    }
+  Bounds below = inner;
+  if (const For* loop = s.as<For>()) below.add_extent(loop->var, loop->extent);
+  for_each_child(s, [&](const Stmt& child) { find_guards(child, var, below, found); }, [](const Expr&) {});
+}
+
+/// The values of an affine `e` of one variable that are positive: all below `end`, or all from `begin` on.
+struct Positive {
+  std::int64_t begin, end;
+};
+
+std::optional<Positive> where_positive(const Expr& e, const Expr& var, std::int64_t extent) {
+  const std::optional<Affine> affine = to_affine(e);
+  if (!affine || affine->terms.size() > 1 || (affine->terms.size() == 1 && !affine->terms[0].first.is(var)))
+    return std::nullopt;
+  const std::int64_t slope = affine->coefficient(var), start = affine->constant;
+  const auto is_positive = [&](std::int64_t v) { return slope * v + start > 0; };
+  if (slope == 0) return is_positive(0) ? Positive{0, extent} : Positive{0, 0};
+  std::int64_t low = 0, high = extent;
+  while (low < high) {  // bisect for the first value on the other side
+    const std::int64_t middle = low + (high - low) / 2;
+    if (is_positive(middle) == (slope < 0)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return slope < 0 ? Positive{0, low} : Positive{low, extent};
+}
+
+/// The parts of [0, extent) by what the guard does there, or one part if this loop does not decide it.
+std::vector<Part> parts_of(const Guard& guard, const Expr& var, std::int64_t extent) {
+  const Range range = range_of(simplify(guard.slack), guard.inner);
+  const std::vector<Part> undecided = {{0, extent, Part::Holds::Sometimes}};
+  if (!range.min || !range.extent || !as_int(range.extent)) return undecided;
+  const auto always = where_positive(simplify(range.min), var, extent);
+  const auto possible = where_positive(simplify(range.min + range.extent - 1), var, extent);
+  if (!always || !possible) return undecided;
+
+  std::vector<std::int64_t> cuts = {0, always->begin, always->end, possible->begin, possible->end, extent};
+  std::sort(cuts.begin(), cuts.end());
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+    if (cuts[i] == cuts[i + 1]) continue;
+    const bool holds = cuts[i] >= always->begin && cuts[i] < always->end;
+    const bool may_hold = cuts[i] >= possible->begin && cuts[i] < possible->end;
+    parts.push_back({cuts[i], cuts[i + 1],
+                     holds      ? Part::Holds::Always
+                     : may_hold ? Part::Holds::Sometimes
+                                : Part::Holds::Never});
+  }
+  return parts;
+}
+
+/// The guards that a loop decides in some part of its range, and where that range is to be cut.
+struct Plan {
+  std::vector<Guard> guards;
+  std::vector<std::vector<Part>> parts;  ///< of each guard
+  std::vector<std::int64_t> cuts;        ///< 0, …, extent
+};
+
+Plan plan_for(const For& loop, std::int64_t extent) {
+  Plan plan{.cuts = {0, extent}};
+  std::vector<Guard> guards;
+  find_guards(loop.body, loop.var, {}, guards);
+  for (const Guard& guard : guards) {
+    std::vector<Part> parts = parts_of(guard, loop.var, extent);
+    if (parts.size() == 1 && parts[0].holds == Part::Holds::Sometimes) continue;
+    std::vector<std::int64_t> cuts = plan.cuts;
+    for (const Part& part : parts) cuts.push_back(part.begin);
+    std::sort(cuts.begin(), cuts.end());
+    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+    if (cuts.size() > kMaxParts + 1) continue;
+    plan.cuts = std::move(cuts);
+    plan.guards.push_back(guard);
+    plan.parts.push_back(std::move(parts));
+  }
+  return plan;
+}
+
+/// `s` with a conjunct of a guard (this very node) decided.
+Stmt decide(const Stmt& s, const Expr& condition, bool holds) {
+  const If* node = s.as<If>();
+  const std::vector<Expr> all = node ? conjuncts(node->condition) : std::vector<Expr>();
+  const bool is_here = std::any_of(all.begin(), all.end(), [&](const Expr& c) { return c.is(condition); });
+  if (!is_here) return map_children(s, [&](const Stmt& child) { return decide(child, condition, holds); });
+  if (!holds) return node->otherwise ? node->otherwise : make(Seq{});
+
+  std::vector<Expr> rest;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(rest), [&](const Expr& c) { return !c.is(condition); });
+  return rest.empty() ? node->then : make(If{conjunction(rest), node->then, node->otherwise});
+}
+
+/// The loop's body as it is for values from `begin` up to the next cut.
+Stmt body_from(const For& loop, const Plan& plan, std::int64_t begin) {
+  Stmt body = loop.body;
+  for (std::size_t i = 0; i < plan.guards.size(); ++i)
+    for (const Part& part : plan.parts[i])
+      if (part.begin <= begin && begin < part.end && part.holds != Part::Holds::Sometimes)
+        body = decide(body, plan.guards[i].condition, part.holds == Part::Holds::Always);
+  return body;
+}
+
+Stmt partition(const Stmt& s);
+
+Stmt one_loop_per_part(const For& loop, const Plan& plan) {
+  std::vector<Stmt> loops;
+  for (std::size_t i = 0; i + 1 < plan.cuts.size(); ++i) {
+    const std::int64_t begin = plan.cuts[i], extent = plan.cuts[i + 1] - begin;
+    const Expr index = var(name_of(loop.var));
+    const Stmt body = substitute(body_from(loop, plan, begin), loop.var, index + begin);
+    const Stmt part = simplify(make(For{index, imm(extent), loop.how, body, loop.annotations}));
+    loops.push_back(part.as<For>() ? map_children(part, [](const Stmt& child) { return partition(child); })
+                                   : partition(part));
+  }
+  return seq(std::move(loops));
+}
+
+Stmt one_branch_per_part(const For& loop, const Plan& plan) {
+  Stmt branches;
+  for (std::size_t i = plan.cuts.size() - 1; i-- > 0;) {
+    const std::int64_t begin = plan.cuts[i], end = plan.cuts[i + 1];
+    Stmt body = body_from(loop, plan, begin);
+    if (end - begin == 1) body = substitute(body, loop.var, imm(begin));
+    body = partition(simplify(body));
+    branches = branches ? make(If{loop.var < end, body, branches}) : body;
+  }
+  return make(For{loop.var, loop.extent, loop.how, branches, loop.annotations});
+}
+
+Stmt partition(const Stmt& s) {
+  const For* loop = s.as<For>();
+  if (!loop) return map_children(s, [](const Stmt& child) { return partition(child); });
+  const auto extent = as_int(loop->extent);
+  const bool is_split = loop->how == ForKind::Serial || loop->how == ForKind::Parallel;
+  if (!extent || *extent < 1 || !is_split || count_statements(loop->body) > kMaxPartitionedStatements)
+    return map_children(s, [](const Stmt& child) { return partition(child); });
+  const Plan plan = plan_for(*loop, *extent);
+  if (plan.guards.empty()) return map_children(s, [](const Stmt& child) { return partition(child); });
+  return loop->how == ForKind::Serial ? one_loop_per_part(*loop, plan) : one_branch_per_part(*loop, plan);
+}
+
+}  // namespace
+
+Function partition_loops(const Function& function) {
+  return with_unique_names({function.name, function.params, partition(function.body)});
+}
+
+}  // namespace hone::codegen
