@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <fmt/core.h>
+#include <utility>
 
 namespace hone::ir {
 
@@ -47,7 +48,7 @@ class Lexer {
     begin_ = at_;
     token_ = Token{.line = line_, .column = static_cast<int>(at_ - line_begin_) + 1};
     const char c = peek();
-    if (at_ >= text_.size()) return token_;
+    if (at_ >= text_.size()) return std::move(token_);
     if (is_name_start(c)) return take_while(TokenKind::Word, is_name_part);
     if (is_digit(c)) return number();
     if (c == '`') return quoted_token(TokenKind::Quoted, '`');
@@ -77,7 +78,7 @@ class Lexer {
   Token finish(TokenKind kind) {
     token_.kind = kind;
     token_.text = text_.substr(begin_, at_ - begin_);
-    return token_;
+    return std::move(token_);
   }
 
   template <typename Predicate>
@@ -89,7 +90,7 @@ class Lexer {
   Token bad(std::string description) {
     token_.kind = TokenKind::Bad;
     token_.text = std::move(description);
-    return token_;
+    return std::move(token_);
   }
 
   Token number() {
@@ -121,7 +122,7 @@ class Lexer {
       if (c == quote) {
         ++at_;
         token_.kind = kind;
-        return token_;
+        return std::move(token_);
       }
       if (c != '\\') {
         token_.text += c;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hone/ir/rewrite.h"
+
 namespace hone::tensor {
 
 using ir::DType;
@@ -33,6 +35,22 @@ class ReadRecorder {
 };
 
 thread_local ReadRecorder* ReadRecorder::current_ = nullptr;
+
+/// The tensors in the order in which they stand in the values. The order in which the body read them does not do: C++
+/// leaves it open which operand of `a(i) * b(i)` is made first, and names must not depend on the compiler.
+std::vector<Tensor> in_order_of_use(const std::vector<Tensor>& tensors, const std::vector<Expr>& values) {
+  std::vector<Tensor> ordered;
+  const auto find = [](const std::vector<Tensor>& list, const Expr& buffer) {
+    return std::find_if(list.begin(), list.end(), [&](const Tensor& t) { return t.buffer().is(buffer); });
+  };
+  for (const Expr& value : values)
+    ir::walk(value, [&](const Expr& e) {
+      if (!e.as<ir::Buffer>() || find(ordered, e) != ordered.end()) return;
+      const auto found = find(tensors, e);
+      if (found != tensors.end()) ordered.push_back(*found);
+    });
+  return ordered;
+}
 
 void check_axes(const std::string& name, const std::vector<Axis>& axes) {
   for (const Axis& axis : axes)
@@ -82,7 +100,7 @@ std::vector<Tensor> compute_all(const std::vector<std::string>& names, std::vect
 
   ReadRecorder recorder;
   operation->body = std::make_shared<const Body>(body(operation->indices));
-  operation->reads = std::move(recorder.reads);
+  operation->reads = in_order_of_use(recorder.reads, operation->body->values());
 
   const std::vector<Expr>& values = operation->body->values();
   HONE_CHECK(values.size() == names.size(), "'{}' has {} values for {} names", names[0], values.size(), names.size());

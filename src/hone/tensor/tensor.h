@@ -82,7 +82,7 @@ struct Operation {
   std::vector<ir::Expr> indices;  ///< the variables that stand for the axes in the body
   std::vector<ir::Expr> buffers;  ///< one per output
   std::shared_ptr<const Body> body;
-  std::vector<Tensor> reads;  ///< the tensors the body reads, in the order of their first use
+  std::vector<Tensor> reads;  ///< the tensors the body reads, in the order in which they stand in its values
 
   bool is_placeholder() const { return !body; }
 };

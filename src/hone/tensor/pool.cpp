@@ -1,0 +1,81 @@
+#include "hone/tensor/definitions.h"
+#include "hone/tensor/shapes.h"
+
+namespace hone::tensor {
+
+using ir::Expr;
+
+namespace {
+
+struct Setup {
+  Window window;
+  std::vector<Axis> axes, kernel_axes;
+};
+
+Result<Setup> set_up(std::string_view what, const Tensor& x, const PoolOptions& options) {
+  if (x.rank() < 3 || options.kernel.size() + 2 != x.rank())
+    return error(ErrorCode::InvalidArgument,
+                 "{}: a kernel of {} axes for a tensor of {}, allowed is 1 and more, 2 less than the tensor's", what,
+                 options.kernel.size(), x.rank());
+  Setup setup;
+  HONE_TRY(setup.window, make_window(what, options.kernel, options.strides, options.padding_before,
+                                     options.padding_after, options.dilations));
+  HONE_TRY(const Shape positions, window_positions(what, x.shape(), setup.window));
+  setup.axes = {{"n", x.extent(0)}, {"c", x.extent(1)}};
+  for (std::size_t axis = 0; axis < positions.size(); ++axis) {
+    const std::string name = spatial_name(axis, positions.size());
+    setup.axes.emplace_back(name, positions[axis]);
+    setup.kernel_axes.emplace_back("k" + name, setup.window.kernel[axis]);
+  }
+  return setup;
+}
+
+Indices input_indices(const Window& window, const Indices& i, const Indices& offset) {
+  Indices indices = {i[0], i[1]};
+  for (Expr& index : window_indices(window, Indices(i.begin() + 2, i.end()), offset))
+    indices.push_back(std::move(index));
+  return indices;
+}
+
+Expr ceil_div(const Expr& a, std::int64_t b) { return b == 1 ? a : ir::floor_div(a + (b - 1), b); }
+
+/// How many elements of the window at `i` are not padding.
+Expr count_inside(const Tensor& x, const Window& window, const Indices& i) {
+  Expr count = ir::imm(1);
+  for (std::size_t axis = 0; axis < window.rank(); ++axis) {
+    const Expr start = i[2 + axis] * window.strides[axis] - window.before[axis];
+    const Expr first = ir::max(ceil_div(-start, window.dilations[axis]), ir::imm(0));
+    const Expr end =
+        ir::min(ceil_div(ir::imm(x.extent(2 + axis)) - start, window.dilations[axis]), ir::imm(window.kernel[axis]));
+    const Expr here = ir::max(end - first, ir::imm(0));
+    count = axis == 0 ? here : count * here;
+  }
+  return count;
+}
+
+}  // namespace
+
+Result<Tensor> max_pool(const Tensor& x, const PoolOptions& options) {
+  HONE_TRY(const Setup setup, set_up("max pool", x, options));
+  const Tensor padded = pad_spatial(x, setup.window, lowest(x.type()));
+  return compute("max_pool", setup.axes, [&](const Indices& i) {
+    return reduce_max(setup.kernel_axes, [&](const Indices& r) { return padded(input_indices(setup.window, i, r)); });
+  });
+}
+
+Result<Tensor> average_pool(const Tensor& x, const PoolOptions& options) {
+  HONE_TRY(expect_float("average pool", x));
+  HONE_TRY(const Setup setup, set_up("average pool", x, options));
+  const Tensor padded = pad_spatial(x, setup.window, ir::constant(x.type(), 0.0));
+  const Tensor sum = compute("pool_sum", setup.axes, [&](const Indices& i) {
+    return reduce_sum(setup.kernel_axes, [&](const Indices& r) { return padded(input_indices(setup.window, i, r)); });
+  });
+  std::int64_t kernel_size = 1;
+  for (const std::int64_t extent : setup.window.kernel) kernel_size *= extent;
+  return compute("average_pool", axes_of(sum.shape()), [&](const Indices& i) {
+    if (options.pad_count == PadCount::Included) return sum(i) / ir::constant(x.type(), kernel_size);
+    return sum(i) / ir::cast(x.type(), ir::max(count_inside(x, setup.window, i), ir::imm(1)));
+  });
+}
+
+}  // namespace hone::tensor
