@@ -66,11 +66,13 @@ Result<Program> decompose_reduction(const Program& program, std::string_view blo
 
 /// Moves an allocated buffer to another kind of memory.
 Result<Program> set_scope(const Program& program, std::string_view buffer, ir::Scope scope);
-/// Pads rows of an allocated buffer so that the stride of `axis` leaves `offset` when divided by `factor`.
+/// Pads rows of an allocated buffer so that the stride of `axis` (from 0) leaves `offset` when divided by `factor`. A
+/// second call for an axis replaces the first.
 Result<Program> storage_align(const Program& program, std::string_view buffer, std::int64_t axis, std::int64_t factor,
                               std::int64_t offset);
 /// Stores the elements of a buffer in another order, given as text: "(k, n) -> (n // 16, k, n % 16)". An input of the
-/// function is copied once, by a block annotated `prepack`, which the compiler may run ahead of time for constants.
+/// function is copied once, to `buffer.packed`, by a block annotated `prepack`, which prepack.h can split off to run
+/// ahead of time. The map must send the elements to different places; places that no element goes to are never read.
 Result<Program> transform_layout(const Program& program, std::string_view buffer, std::string_view map);
 /// Rounds the extents of a block's iteration variables up to multiples, by computing on padded copies of its inputs and
 /// cutting the output. One multiple per iteration variable; 1 leaves it alone.

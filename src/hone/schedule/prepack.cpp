@@ -1,0 +1,84 @@
+#include "hone/schedule/prepack.h"
+
+#include <algorithm>
+
+#include "hone/ir/rewrite.h"
+#include "hone/schedule/accesses.h"
+
+namespace hone::schedule {
+
+using namespace ir;
+
+namespace {
+
+/// One input and the buffer it is packed into.
+struct Packed {
+  Expr input, buffer;
+};
+
+/// The one buffer the block copies from and the one it copies to, if they may become parameters.
+Result<Packed> packed_by(const Program& program, const Block& block) {
+  const std::vector<Expr> reads = read_buffers(block), writes = written_buffers(block);
+  if (reads.size() != 1 || writes.size() != 1 || !is_param(program, reads[0]) || is_param(program, writes[0]))
+    return error(ErrorCode::IllegalStep,
+                 "split_prepack: block '{}' reads {} and writes {} buffers, allowed is a copy of an input to an "
+                 "allocated buffer",
+                 block.name, reads.size(), writes.size());
+  const Buffer& node = writes[0].get<Buffer>();
+  if (node.scope != Scope::Global || !node.alignments.empty())
+    return error(ErrorCode::IllegalStep,
+                 "split_prepack: buffer '{}' is {}, allowed is plain global memory that the caller can own", node.name,
+                 node.alignments.empty() ? to_string(node.scope) : "aligned");
+  return Packed{reads[0], writes[0]};
+}
+
+/// The packing blocks of a root statement, none if it computes only.
+Result<std::vector<Path>> packing_blocks(const Stmt& s) {
+  std::vector<Path> packing, computing;
+  for (Path& path : blocks_below(Path{{s}}))
+    (find(path.block().annotations, kPrepack) ? packing : computing).push_back(std::move(path));
+  if (!packing.empty() && !computing.empty())
+    return error(ErrorCode::IllegalStep, "split_prepack: block '{}' stands in one nest with block '{}'",
+                 packing[0].block().name, computing[0].block().name);
+  return packing;
+}
+
+}  // namespace
+
+Result<std::pair<Program, Program>> split_prepack(const Program& program) {
+  const Path path = root(program);
+  const Seq* sequence = path.target().as<Seq>();
+  const std::vector<Stmt> stmts = sequence ? sequence->stmts : std::vector<Stmt>{path.target()};
+  std::vector<Packed> packed;
+  std::vector<Stmt> prepare, rest;
+  for (const Stmt& s : stmts) {
+    HONE_TRY(const std::vector<Path> packing, packing_blocks(s));
+    for (const Path& block : packing) {
+      HONE_TRY(const Packed entry, packed_by(program, block.block()));
+      for (const Packed& known : packed)
+        if (known.input.is(entry.input))
+          return error(ErrorCode::IllegalStep, "split_prepack: input '{}' is packed twice, allowed is once",
+                       name_of(entry.input));
+      packed.push_back(entry);
+    }
+    (packing.empty() ? rest : prepare).push_back(s);
+  }
+  if (packed.empty())
+    return error(ErrorCode::IllegalStep, "split_prepack: no block of '{}' is annotated '{}'", program.name, kPrepack);
+
+  Program before{.name = program.name + ".prepare", .params = {}, .body = seq(std::move(prepare))};
+  Program main = replace(program, path, seq(std::move(rest)));
+  for (const Packed& entry : packed) {
+    if (uses(main.body, entry.input))
+      return error(ErrorCode::IllegalStep, "split_prepack: input '{}' is read by other blocks than its packing",
+                   name_of(entry.input));
+    before.params.push_back(entry.input);
+    main = remove_allocation(main, entry.buffer);
+    std::replace_if(
+        main.params.begin(), main.params.end(), [&](const Expr& param) { return param.is(entry.input); }, entry.buffer);
+  }
+  for (const Packed& entry : packed) before.params.push_back(entry.buffer);
+  return std::pair(std::move(before), std::move(main));
+}
+
+}  // namespace hone::schedule

@@ -1,0 +1,21 @@
+/// Splitting off the packing of inputs, so that weights are packed once and not with every call.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "hone/schedule/program.h"
+
+namespace hone::schedule {
+
+/// The annotation of blocks that only bring an input into another layout.
+inline constexpr std::string_view kPrepack = "prepack";
+
+/// Splits a program with packing blocks (see transform_layout) in two. The first function, `NAME.prepare`, takes the
+/// inputs that are packed, then the packed buffers, and fills these. The second has the name and parameters of the
+/// program, with each packed input replaced by its packed buffer. An error if there is nothing to split off, if a
+/// packed input is read elsewhere or packed twice, or if packing was moved into another computation or its buffer out
+/// of global memory.
+Result<std::pair<Program, Program>> split_prepack(const Program& program);
+
+}  // namespace hone::schedule
