@@ -9,11 +9,29 @@ namespace hone::ir {
 
 namespace {
 
+/// A rule, with what is asked of its pattern again and again.
+struct PreparedRule {
+  const Rule* rule;
+  Operands pattern;               ///< none for Not and Select
+  std::optional<SumPattern> sum;  ///< if one operand of the pattern is a sum
+  bool sum_is_left = false;
+};
+
+PreparedRule prepare(const Rule& rule) {
+  PreparedRule prepared{&rule, operands_of(rule.before), {}};
+  if (!prepared.pattern) return prepared;
+  prepared.sum = to_sum_pattern(*prepared.pattern.a);
+  prepared.sum_is_left = prepared.sum.has_value();
+  if (!prepared.sum) prepared.sum = to_sum_pattern(*prepared.pattern.b);
+  return prepared;
+}
+
 /// The rules whose `before` is of a kind, in the order of the table.
-std::span<const Rule* const> rules_of(Kind kind) {
+const std::vector<PreparedRule>& rules_of(Kind kind) {
   static const auto by_kind = [] {
-    std::array<std::vector<const Rule*>, static_cast<std::size_t>(Kind::Barrier) + 1> lists;
-    for (const Rule& rule : simplify_rules()) lists[static_cast<std::size_t>(rule.before.kind())].push_back(&rule);
+    std::array<std::vector<PreparedRule>, static_cast<std::size_t>(Kind::Barrier) + 1> lists;
+    for (const Rule& rule : simplify_rules())
+      lists[static_cast<std::size_t>(rule.before.kind())].push_back(prepare(rule));
     return lists;
   }();
   return by_kind[static_cast<std::size_t>(kind)];
@@ -23,50 +41,51 @@ std::span<const Rule* const> rules_of(Kind kind) {
 
 Expr Simplifier::apply_rules(Kind kind, const Expr& a, const Expr& b) {
   const DType type = is_comparison(kind) ? kBool.with_lanes(a.type().lanes) : a.type();
-  const auto finished = [&](const Rule& rule, Match& found) -> Expr {
-    if (rule.when && !proves(rule.when, found)) return {};
-    if (rule.after.as<IntImm>()) return constant(type, rule.after.get<IntImm>().value);
-    return build(rule.after, found);
-  };
-  for (const Rule* rule : rules_of(kind)) {
-    const Operands pattern = operands_of(rule->before);
-    if (is_sum_pattern(*pattern.a) || is_sum_pattern(*pattern.b)) {
-      if (!is_index(a)) continue;
-      const bool is_left = is_sum_pattern(*pattern.a);
-      Expr result = is_left ? apply_sum_rule(*rule, *pattern.a, a, *pattern.b, b)
-                            : apply_sum_rule(*rule, *pattern.b, b, *pattern.a, a);
-      if (result) return result;
+  std::optional<Linear> sum;  // the operand beside a constant, made when the first rule asks for it
+  for (const PreparedRule& prepared : rules_of(kind)) {
+    const Rule& rule = *prepared.rule;
+    if (prepared.sum) {
+      const IntImm* modulus = (prepared.sum_is_left ? b : a).as<IntImm>();
+      if (!modulus || !is_index(a)) continue;
+      if (!sum) sum = linear_of(prepared.sum_is_left ? a : b);
+      if (Expr result = apply_sum_rule(rule, *prepared.sum, *sum, modulus->value)) return result;
       continue;
     }
-    const bool tries_both = is_commutative(kind);
-    for (const bool swapped : {false, true}) {
-      if (swapped && !tries_both) break;
-      Match found;
-      if (!match(*pattern.a, swapped ? b : a, found) || !match(*pattern.b, swapped ? a : b, found)) continue;
-      if (Expr result = finished(*rule, found); result && result.type() == type) return result;
-    }
+    if (Expr result = apply_rule(rule, prepared.pattern, a, b, type)) return result;
+    if (!is_commutative(kind)) continue;
+    if (Expr result = apply_rule(rule, prepared.pattern, b, a, type)) return result;
   }
   return {};
+}
+
+Expr Simplifier::apply_rule(const Rule& rule, const Operands& pattern, const Expr& a, const Expr& b, DType type) {
+  if (!may_match(*pattern.a, a) || !may_match(*pattern.b, b)) return {};
+  Match found;
+  if (!match(*pattern.a, a, found) || !match(*pattern.b, b, found)) return {};
+  return finish_rule(rule, found, type);
 }
 
 Expr Simplifier::apply_rules(const Expr& e) {
-  for (const Rule* rule : rules_of(e.kind())) {
+  for (const PreparedRule& prepared : rules_of(e.kind())) {
     Match found;
-    if (!match(rule->before, e, found) || (rule->when && !proves(rule->when, found))) continue;
-    Expr result =
-        rule->after.as<IntImm>() ? constant(e.type(), rule->after.get<IntImm>().value) : build(rule->after, found);
-    if (result.type() == e.type()) return result;
+    if (!match(prepared.rule->before, e, found)) continue;
+    if (Expr result = finish_rule(*prepared.rule, found, e.type())) return result;
   }
   return {};
 }
 
-Expr Simplifier::apply_sum_rule(const Rule& rule, const Expr& sum_pattern, const Expr& sum, const Expr& other_pattern,
-                                const Expr& other) {
-  const IntImm* modulus = other.as<IntImm>();
+Expr Simplifier::finish_rule(const Rule& rule, Match& found, DType type) {
+  if (rule.when && !proves(rule.when, found)) return {};
+  if (const IntImm* number = rule.after.as<IntImm>()) return constant(type, number->value);
+  Expr result = build(rule.after, found);
+  return result.type() == type ? result : Expr{};
+}
+
+Expr Simplifier::apply_sum_rule(const Rule& rule, const SumPattern& pattern, const Linear& sum, std::int64_t modulus) {
   Match found;
-  if (!modulus || !match(other_pattern, other, found)) return {};
+  found.bind(*slot_of(pattern_vars().c1), imm(modulus));
   Expr result;
-  match_sum(sum_pattern, linear_of(sum), modulus->value, found, [&](Match& grouped) {
+  match_sum(pattern, sum, modulus, found, [&](Match& grouped) {
     if (rule.when && !proves(rule.when, grouped)) return false;
     result = build(rule.after, grouped);
     return true;
@@ -88,7 +107,7 @@ bool Simplifier::proves(const Expr& when, const Match& found) const {
       found.add_to(difference, *slot_of(*side), sign);
     }
   }
-  return proves_at_most(difference, when.kind() == Kind::Lt ? -1 : 0);
+  return values_of(difference).max <= (when.kind() == Kind::Lt ? -1 : 0);
 }
 
 Expr Simplifier::build(const Expr& pattern, Match& found) {

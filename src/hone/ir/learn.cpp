@@ -1,9 +1,21 @@
+#include <algorithm>
+
 #include "hone/ir/binary.h"
 #include "hone/ir/fold.h"
 #include "hone/ir/order.h"
 #include "hone/ir/simplifier.h"
 
 namespace hone::ir {
+
+namespace {
+
+bool have_common_atom(const Linear& a, const Linear& b) {
+  return std::any_of(a.terms.begin(), a.terms.end(), [&](const Term& x) {
+    return std::any_of(b.terms.begin(), b.terms.end(), [&](const Term& y) { return same(x.atom, y.atom); });
+  });
+}
+
+}  // namespace
 
 void Simplifier::learn(const Expr& var, Interval values) {
   learnt_bounds_.push_back(std::make_unique<Bounds>(*bounds_));
@@ -65,15 +77,18 @@ Expr Simplifier::recall(const Expr& condition) {
   return condition;
 }
 
-bool Simplifier::proves_at_most(const Linear& sum, std::int64_t limit) const {
-  if (bounds_of(sum, *bounds_).max <= limit) return true;
+Interval Simplifier::values_of(const Linear& sum) const {
+  Interval values = bounds_of(sum, *bounds_);
   for (const Linear& fact : inequalities_) {
-    // A fact is at most zero, so the sum is at most its difference to the fact.
-    Linear difference = sum;
-    difference.add(fact, -1);
-    if (bounds_of(difference, *bounds_).max <= limit) return true;
+    if (!have_common_atom(sum, fact)) continue;
+    // A fact is at most zero: the sum is at most sum - fact, and at least sum + fact.
+    Linear more = sum, less = sum;
+    more.add(fact, -1);
+    less.add(fact, 1);
+    values.max = std::min(values.max, bounds_of(more, *bounds_).max);
+    values.min = std::max(values.min, bounds_of(less, *bounds_).min);
   }
-  return false;
+  return values;
 }
 
 }  // namespace hone::ir

@@ -16,6 +16,12 @@ bool stands_before(const Term& a, const Term& b) {
   return compare(a.atom, b.atom) == Order::Before;
 }
 
+/// Insertion sort: stable, and sums are short.
+void sort(std::vector<Term>& terms) {
+  for (std::size_t i = 1; i < terms.size(); ++i)
+    for (std::size_t j = i; j > 0 && stands_before(terms[j], terms[j - 1]); --j) std::swap(terms[j], terms[j - 1]);
+}
+
 Expr times(const Expr& atom, std::int64_t coefficient) {
   return coefficient == 1 ? atom : make(Mul{atom, imm(coefficient)});
 }
@@ -82,7 +88,7 @@ Linear linear_of(const Expr& e) {
 
 Expr to_expr(Linear form) {
   form.drop_zeros();
-  std::stable_sort(form.terms.begin(), form.terms.end(), stands_before);
+  sort(form.terms);
   if (form.terms.empty()) return imm(form.constant);
 
   Expr sum;

@@ -24,11 +24,10 @@ bool is_allowed(std::size_t slot, const Expr& value) {
 
 /// A number in a pattern stands for itself in any type; a float must have the same bits, so 0 is not -0.
 bool is_number(const Expr& e, std::int64_t number) {
-  const Expr scalar = scalar_constant(e);
-  if (!scalar) return false;
-  if (const FloatImm* node = scalar.as<FloatImm>())
+  if (const Broadcast* lanes = e.as<Broadcast>()) return is_number(lanes->value, number);
+  if (const FloatImm* node = e.as<FloatImm>())
     return std::bit_cast<std::uint64_t>(node->value) == std::bit_cast<std::uint64_t>(static_cast<double>(number));
-  return scalar.get<IntImm>().value == number;
+  return is_int(e, number);
 }
 
 bool match_slot(std::size_t slot, const Expr& e, Match& found) {
@@ -88,40 +87,29 @@ std::vector<std::int64_t> group_factors(const Linear& sum, std::int64_t modulus)
   return factors;
 }
 
-struct SumPattern {
-  Expr factor;
-  std::size_t coefficient, rest;
-};
-
-std::optional<SumPattern> sum_pattern(const Expr& pattern) {
-  const Add* sum = pattern.as<Add>();
-  const Mul* product = sum ? sum->a.as<Mul>() : nullptr;
-  if (!product) return std::nullopt;
-  const auto coefficient = slot_of(product->b), rest = slot_of(sum->b);
-  if (!coefficient || *coefficient < kFirstConstant || !rest) return std::nullopt;
-  return SumPattern{product->a, *coefficient, *rest};
-}
-
 bool match_groups(const SumPattern& pattern, std::size_t variable, const Linear& sum, std::int64_t modulus,
                   Match& found, FunctionRef<bool(Match&)> accept) {
-  for (const std::int64_t factor : group_factors(sum, modulus))
+  for (const std::int64_t factor : group_factors(sum, modulus)) {
+    const bool has_group = std::any_of(sum.terms.begin(), sum.terms.end(), [&](const Term& term) {
+      return term.coefficient != 0 && term.coefficient % factor == 0;
+    });
+    if (!has_group && sum.constant / factor == 0) continue;
     for (const bool floor : {false, true}) {
+      if (floor && (!has_group || sum.constant % factor >= 0)) continue;  // no better than the split before
       Split parts = split_by(sum, factor, floor);
-      if (parts.multiple.is_zero() || (floor && parts.multiple.terms.empty())) continue;
-      if (floor && sum.constant % factor >= 0) continue;  // the same split as before
       found.bind(pattern.coefficient, imm(factor));
-      found.unbind(variable);
       found.bind(variable, std::move(parts.multiple));
-      found.unbind(pattern.rest);
       found.bind(pattern.rest, std::move(parts.rest));
       if (accept(found)) return true;
     }
+  }
   return false;
 }
 
 bool match_single_terms(const SumPattern& pattern, const Linear& sum, const Match& found,
                         FunctionRef<bool(Match&)> accept) {
   for (std::size_t i = 0; i < sum.terms.size(); ++i) {
+    if (!may_match(pattern.factor, sum.terms[i].atom)) continue;
     Match attempt = found;
     if (sum.terms[i].coefficient == 0 || !match(pattern.factor, sum.terms[i].atom, attempt)) continue;
     Linear rest = sum;
@@ -142,27 +130,41 @@ const PatternVars& pattern_vars() {
 }
 
 std::optional<std::size_t> slot_of(const Expr& variable) {
-  const PatternVars& known = pattern_vars();
-  const Expr* const slots[kSlots] = {&known.x, &known.y, &known.z,  &known.v,  &known.w,  &known.n,
-                                     &known.p, &known.q, &known.c0, &known.c1, &known.c2, &known.c3};
+  static const std::array<const void*, kSlots> slots = [] {
+    const PatternVars& v = pattern_vars();
+    return std::array{v.x.id(), v.y.id(), v.z.id(),  v.v.id(),  v.w.id(),  v.n.id(),
+                      v.p.id(), v.q.id(), v.c0.id(), v.c1.id(), v.c2.id(), v.c3.id()};
+  }();
+  if (variable.kind() != Kind::Var) return std::nullopt;
   for (std::size_t slot = 0; slot < kSlots; ++slot)
-    if (slots[slot]->is(variable)) return slot;
+    if (slots[slot] == variable.id()) return slot;
   return std::nullopt;
 }
 
-void Match::unbind(std::size_t slot) {
+bool may_match(const Expr& pattern, const Expr& e) {
+  return pattern.kind() == Kind::Var || pattern.kind() == Kind::IntImm || pattern.kind() == e.kind();
+}
+
+void Match::bind(std::size_t slot, Linear sum) {
+  HONE_CHECK(slot < kSums, "slot {} cannot hold a sum", slot);
   values_[slot] = {};
-  sums_[slot].reset();
+  sums_[slot] = std::move(sum);
+  is_sum_[slot] = true;
+}
+
+std::optional<std::int64_t> Match::constant(std::size_t slot) const {
+  if (slot < kFirstConstant || !values_[slot]) return std::nullopt;
+  return as_int(values_[slot]);
 }
 
 const Expr& Match::expr(std::size_t slot) {
-  if (!values_[slot]) values_[slot] = to_expr(*sums_[slot]);
+  if (!values_[slot]) values_[slot] = to_expr(sums_[slot]);
   return values_[slot];
 }
 
 void Match::add_to(Linear& sum, std::size_t slot, std::int64_t scale) const {
-  if (sums_[slot]) {
-    sum.add(*sums_[slot], scale);
+  if (is_sum(slot)) {
+    sum.add(sums_[slot], scale);
   } else {
     sum.add_sum(values_[slot], scale);
   }
@@ -179,12 +181,7 @@ bool match(const Expr& pattern, const Expr& e, Match& found) {
 }
 
 std::optional<std::int64_t> constant_in(const Expr& pattern, const Match& found) {
-  if (const auto slot = slot_of(pattern)) {
-    if (*slot < kFirstConstant || !found.is_bound(*slot)) return std::nullopt;
-    Linear value;
-    found.add_to(value, *slot, 1);
-    return value.constant;
-  }
+  if (const auto slot = slot_of(pattern)) { return found.constant(*slot); }
   if (const IntImm* number = pattern.as<IntImm>()) return number->value;
   const Operands operands = operands_of(pattern);
   if (!operands) return std::nullopt;
@@ -193,14 +190,20 @@ std::optional<std::int64_t> constant_in(const Expr& pattern, const Match& found)
   return b ? fold_ints(pattern.kind(), kIndex, *a, *b) : std::nullopt;
 }
 
-bool is_sum_pattern(const Expr& pattern) { return sum_pattern(pattern).has_value(); }
+std::optional<SumPattern> to_sum_pattern(const Expr& pattern) {
+  const Add* sum = pattern.as<Add>();
+  const Mul* product = sum ? sum->a.as<Mul>() : nullptr;
+  if (!product) return std::nullopt;
+  const auto coefficient = slot_of(product->b), rest = slot_of(sum->b);
+  if (!coefficient || *coefficient < kFirstConstant || !rest) return std::nullopt;
+  return SumPattern{product->a, *coefficient, *rest};
+}
 
-bool match_sum(const Expr& pattern, const Linear& sum, std::int64_t modulus, Match& found,
+bool match_sum(const SumPattern& pattern, const Linear& sum, std::int64_t modulus, Match& found,
                FunctionRef<bool(Match&)> accept) {
-  const auto parts = sum_pattern(pattern);
-  HONE_CHECK(parts, "the pattern is not a sum");
-  if (const auto variable = slot_of(parts->factor)) return match_groups(*parts, *variable, sum, modulus, found, accept);
-  return match_single_terms(*parts, sum, found, accept);
+  if (const auto variable = slot_of(pattern.factor))
+    return match_groups(pattern, *variable, sum, modulus, found, accept);
+  return match_single_terms(pattern, sum, found, accept);
 }
 
 }  // namespace hone::ir

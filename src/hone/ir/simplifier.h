@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "hone/ir/binary.h"
 #include "hone/ir/linear.h"
 #include "hone/ir/pattern.h"
 #include "hone/ir/simplify.h"
@@ -61,12 +62,14 @@ class Simplifier {
   // Rules.
   Expr apply_rules(Kind kind, const Expr& a, const Expr& b);
   Expr apply_rules(const Expr& e);
-  Expr apply_sum_rule(const Rule& rule, const Expr& sum_pattern, const Expr& sum, const Expr& other_pattern,
-                      const Expr& other);
+  Expr apply_rule(const Rule& rule, const Operands& pattern, const Expr& a, const Expr& b, DType type);
+  Expr apply_sum_rule(const Rule& rule, const SumPattern& pattern, const Linear& sum, std::int64_t modulus);
+  Expr finish_rule(const Rule& rule, Match& found, DType type);
   /// The condition itself, or a constant if it is known to hold or to fail.
   Expr recall(const Expr& condition);
   bool proves(const Expr& when, const Match& found) const;
-  bool proves_at_most(const Linear& sum, std::int64_t limit) const;
+  /// What bounds and inequalities say about a sum.
+  Interval values_of(const Linear& sum) const;
   Expr build(const Expr& pattern, Match& found);
   void build_sum(const Expr& pattern, std::int64_t scale, Match& found, Linear& sum);
 

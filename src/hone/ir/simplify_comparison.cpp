@@ -3,6 +3,7 @@
 
 #include "hone/ir/binary.h"
 #include "hone/ir/fold.h"
+#include "hone/ir/order.h"
 #include "hone/ir/simplifier.h"
 
 namespace hone::ir {
@@ -43,24 +44,23 @@ Expr Simplifier::improve_comparison(Kind kind, const Expr& a, const Expr& b) {
 
 /// difference < 0
 Expr Simplifier::improve_order(Linear difference) {
-  Linear opposite;
-  opposite.add(difference, -1);
-  if (proves_at_most(difference, -1)) return boolean(true);
-  if (proves_at_most(opposite, 0)) return boolean(false);
-
+  // s * d + k < 0 holds if and only if s + floor(k / d) < 0
   const std::int64_t divisor = common_divisor(difference);
   for (Term& term : difference.terms) term.coefficient /= divisor;
-  // s * d + k < 0 holds if and only if s + floor(k / d) < 0
-  const std::int64_t constant = *fold_ints(Kind::FloorDiv, kIndex, difference.constant, divisor);
+  difference.constant = *fold_ints(Kind::FloorDiv, kIndex, difference.constant, divisor);
+  const Interval values = values_of(difference);
+  if (values.max < 0) return boolean(true);
+  if (values.min >= 0) return boolean(false);
+
   auto [left, right] = to_sides(difference);
   Kind kind = Kind::Lt;
   if (left.terms.empty()) {
     kind = Kind::Le;
-    left.constant = wrapping_add(constant, 1);
-  } else if (constant == -1 && !right.terms.empty()) {
+    left.constant = wrapping_add(difference.constant, 1);
+  } else if (difference.constant == -1 && !right.terms.empty()) {
     kind = Kind::Le;
   } else {
-    right.constant = wrapping_mul(constant, -1);
+    right.constant = wrapping_mul(difference.constant, -1);
   }
   const Expr low = to_expr(std::move(left)), high = to_expr(std::move(right));
   Expr better = apply_rules(kind, low, high);
@@ -69,17 +69,18 @@ Expr Simplifier::improve_order(Linear difference) {
 
 /// difference == 0, or != 0
 Expr Simplifier::improve_equality(Kind kind, Linear difference) {
-  Linear opposite;
-  opposite.add(difference, -1);
   const std::int64_t divisor = common_divisor(difference);
-  const bool is_apart = proves_at_most(difference, -1) || proves_at_most(opposite, -1);
-  if (is_apart || difference.constant % divisor != 0) return boolean(kind == Kind::Ne);
-  if (proves_at_most(difference, 0) && proves_at_most(opposite, 0)) return boolean(kind == Kind::Eq);
-
+  if (difference.constant % divisor != 0) return boolean(kind == Kind::Ne);
   for (Term& term : difference.terms) term.coefficient /= divisor;
-  std::int64_t constant = difference.constant / divisor;
+  difference.constant /= divisor;
+  const Interval values = values_of(difference);
+  if (values.max < 0 || values.min > 0) return boolean(kind == Kind::Ne);
+  if (values == Interval{0, 0}) return boolean(kind == Kind::Eq);
+
   auto [left, right] = to_sides(difference);
-  if (left.terms.empty()) {
+  std::int64_t constant = difference.constant;
+  const bool is_ordered = right.terms.empty() || compare(to_expr(left), to_expr(right)) != Order::After;
+  if (left.terms.empty() || !is_ordered) {
     std::swap(left, right);
     constant = wrapping_mul(constant, -1);
   }

@@ -9,6 +9,12 @@ namespace {
 bool is_nothing(const Stmt& s) { return s.as<Seq>() && s.get<Seq>().stmts.empty(); }
 Stmt nothing() { return make(Seq{}); }
 
+bool has_load(const Expr& e) {
+  bool found = false;
+  walk(e, [&](const Expr& node) { found = found || node.kind() == Kind::Load; });
+  return found;
+}
+
 /// Simplifies statements, knowing more the deeper it goes.
 class StmtSimplifier {
  public:
@@ -69,7 +75,7 @@ class StmtSimplifier {
       const Interval extent = bounds_of(iters[i].extent, exprs_.bounds());
       exprs_.learn(iters[i].var, {0, extent.max == Interval::kNoMax ? extent.max : extent.max - 1});
     }
-    if (predicate) exprs_.learn(predicate, /*holds=*/true);
+    if (predicate) learn_lasting(predicate, /*holds=*/true);
     const Stmt init = block.init ? visit(block.init) : block.init;
     const Stmt body = visit(block.body);
     exprs_.forget(before);
@@ -97,10 +103,18 @@ class StmtSimplifier {
 
   Stmt visit_branch(const Stmt& s, const Expr& condition, bool holds) {
     const auto before = exprs_.mark();
-    exprs_.learn(condition, holds);
+    learn_lasting(condition, holds);
     Stmt visited = visit(s);
     exprs_.forget(before);
     return visited;
+  }
+
+  /// Learns what stays true whatever is stored meanwhile: nothing that depends on loads.
+  void learn_lasting(const Expr& condition, bool holds) {
+    if (!has_load(condition)) return exprs_.learn(condition, holds);
+    if (condition.kind() != (holds ? Kind::And : Kind::Or)) return;
+    learn_lasting(*operands_of(condition).a, holds);
+    learn_lasting(*operands_of(condition).b, holds);
   }
 
   Stmt visit_let(const Stmt& s) {
