@@ -29,6 +29,9 @@ Program checked(const Program& naive, const Result<Program>& now);
 /// The message of a step that must be refused.
 std::string refusal(const Result<Program>& now);
 
+/// How many statements stand in sequence at the top of the program.
+std::size_t top_level_count(const Program& program);
+
 /// Whether the text of the program contains `part`.
 bool prints(const Program& program, std::string_view part);
 

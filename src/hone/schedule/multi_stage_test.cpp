@@ -101,6 +101,12 @@ std::string refusal(const Result<Program>& now) {
   return now ? "no error in\n" + ir::to_text(*now) : now.error().message;
 }
 
+std::size_t top_level_count(const Program& program) {
+  ir::Stmt body = program.body;
+  while (body.as<ir::Allocate>()) body = body.get<ir::Allocate>().body;
+  return body.as<ir::Seq>() ? body.get<ir::Seq>().stmts.size() : 1;
+}
+
 bool prints(const Program& program, std::string_view part) {
   return ir::to_text(program).find(part) != std::string::npos;
 }

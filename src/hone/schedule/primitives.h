@@ -36,7 +36,7 @@ Result<Program> unroll(const Program& program, std::string_view loop);
 /// Attaches a hint to the loop or block of this name (loops are looked up first).
 Result<Program> annotate(const Program& program, std::string_view target, std::string_view key, std::string_view value);
 
-// Where a block is computed (compute_at.cpp, inline.cpp) --------------------------------------------------------------
+// Where a block is computed (compute_at.cpp, reverse_compute_at.cpp, inline.cpp) --------------------------------------
 
 /// Moves a producer under a loop around all its consumers, computing there only what one iteration needs.
 Result<Program> compute_at(const Program& program, std::string_view block, std::string_view loop);
@@ -54,7 +54,7 @@ Result<Program> cache_read(const Program& program, std::string_view block, std::
 /// Lets `block` write its only output through a copy in `scope`, which a new block then writes to `buffer`.
 Result<Program> cache_write(const Program& program, std::string_view block, ir::Scope scope);
 
-// Reductions (reduction.cpp) ------------------------------------------------------------------------------------------
+// Reductions (rfactor.cpp, reduction.cpp) -----------------------------------------------------------------------------
 
 /// Splits a reduction over `loop` off into partial results: block `B.rf` reduces, for each value of the loop, over the
 /// other reduction loops into `buffer.rf`, whose first axis is the loop; then the block reduces over that axis.

@@ -1,0 +1,72 @@
+/// cache_read and cache_write: a block reads or writes through a copy.
+#include <algorithm>
+
+#include "hone/ir/rewrite.h"
+#include "hone/schedule/legality.h"
+#include "hone/schedule/nest.h"
+#include "hone/schedule/primitives.h"
+
+namespace hone::schedule {
+
+using namespace ir;
+
+namespace {
+
+/// A buffer of the same shape and type in another scope, with a name of its own.
+Expr make_cache(const Program& program, const Expr& original, Scope scope) {
+  const std::string name = fresh_buffer_name(program, fmt::format("{}.{}", name_of(original), to_string(scope)));
+  return buffer(name, original.type(), original.get<Buffer>().shape, scope);
+}
+
+bool contains(const std::vector<Expr>& buffers, const Expr& buffer) {
+  return std::any_of(buffers.begin(), buffers.end(), [&](const Expr& b) { return b.is(buffer); });
+}
+
+}  // namespace
+
+Result<Program> cache_read(const Program& program, std::string_view block_name, std::string_view buffer_name,
+                           Scope scope) {
+  HONE_TRY(const Path path, find_block(program, block_name, "cache_read"));
+  HONE_TRY(const Expr original, find_buffer(program, buffer_name, "cache_read"));
+  const Block& block = path.block();
+  if (contains(written_buffers(block), original))
+    return error(ErrorCode::IllegalStep, "cache_read: block '{}' writes buffer '{}'", block_name, buffer_name);
+  if (!contains(read_buffers(block), original))
+    return error(ErrorCode::IllegalStep, "cache_read: block '{}' does not read buffer '{}'", block_name, buffer_name);
+  for (const Path& writer : writers(program, original))
+    if (is_below(writer, top_level(path).target()))
+      return error(ErrorCode::IllegalStep, "cache_read: buffer '{}' is written by block '{}' in the nest of block '{}'",
+                   buffer_name, writer.block().name, block_name);
+
+  const Expr cache = make_cache(program, original, scope);
+  const Stmt copy =
+      make_copy(program, fresh_block_name(program, name_of(cache)), original, cache, written_ranges(program, original));
+  const Program redirected = replace(program, path, substitute(path.target(), original, cache));
+  HONE_TRY(const Path reader, find_block(redirected, block_name, "cache_read"));
+  return allocate(insert_before(redirected, top_level(reader), copy), cache);
+}
+
+Result<Program> cache_write(const Program& program, std::string_view block_name, Scope scope) {
+  HONE_TRY(const Path path, find_block(program, block_name, "cache_write"));
+  const std::vector<Expr> written = written_buffers(path.block());
+  if (written.size() != 1)
+    return error(ErrorCode::IllegalStep, "cache_write: block '{}' writes {} buffers, allowed is 1", block_name,
+                 written.size());
+  const Expr& original = written[0];
+  if (const std::size_t count = writers(program, original).size(); count != 1)
+    return error(ErrorCode::IllegalStep, "cache_write: buffer '{}' is written by {} blocks, allowed is 1",
+                 name_of(original), count);
+  for (const Path& reader : readers(program, original))
+    if (is_below(reader, top_level(path).target()))
+      return error(ErrorCode::IllegalStep, "cache_write: buffer '{}' is read by block '{}' in the nest of block '{}'",
+                   name_of(original), reader.block().name, block_name);
+
+  const Expr cache = make_cache(program, original, scope);
+  const Stmt copy = make_copy(program, fresh_block_name(program, fmt::format("{}.write", block_name)), cache, original,
+                              written_ranges(program, original));
+  const Program redirected = replace(program, path, substitute(path.target(), original, cache));
+  HONE_TRY(const Path writer, find_block(redirected, block_name, "cache_write"));
+  return allocate(insert_after(redirected, top_level(writer), copy), cache);
+}
+
+}  // namespace hone::schedule
