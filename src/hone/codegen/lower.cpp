@@ -31,11 +31,35 @@ Function serialize_gpu_loops(const Function& f) {
   return {f.name, f.params, transform(f.body, serialize, [](const Expr& e) { return e; })};
 }
 
+/// Rewrites statements from the outside in.
+Stmt map_down(const Stmt& s, StmtFn f) {
+  return map_children(f(s), [&](const Stmt& child) { return map_down(child, f); });
+}
+
+/// A loop's annotation `unroll`, handed down to the loops directly inside that have none of their own.
+Stmt hand_down_unroll(const Stmt& s, const std::string& value) {
+  const For* loop = s.as<For>();
+  if (!loop) return map_children(s, [&](const Stmt& child) { return hand_down_unroll(child, value); });
+  if (find(loop->annotations, "unroll")) return s;
+  return make(For{loop->var, loop->extent, loop->how, loop->body, with(loop->annotations, "unroll", value)});
+}
+
+/// Drops loops that run once; their hints go to the loops inside.
+Function drop_single_loops(const Function& f) {
+  const auto hand_down = [](const Stmt& s) {
+    const For* loop = s.as<For>();
+    const std::string* unroll = loop && is_int(loop->extent, 1) ? find(loop->annotations, "unroll") : nullptr;
+    return unroll ? map_children(s, [&](const Stmt& child) { return hand_down_unroll(child, *unroll); }) : s;
+  };
+  return {f.name, f.params, remove_trivial_loops(map_down(f.body, hand_down))};
+}
+
 }  // namespace
 
 Result<Function> lower(const Function& scheduled, const Target& target, const PassOptions& options) {
   PassTrace pass("lower", options);
   Function f = pass("serialize_gpu_loops", serialize_gpu_loops(scheduled));
+  f = pass("drop_single_loops", drop_single_loops(f));
   f = pass("hoist_inits", hoist_inits(f));
   f = pass("compact_buffers", compact_buffers(f));  // while blocks still say what a predicate cuts off
   f = pass("lower_blocks", lower_blocks(f));
@@ -47,6 +71,7 @@ Result<Function> lower(const Function& scheduled, const Target& target, const Pa
   f = pass("vectorize_loops", vectorize_loops(f, target.vector_bits));
   HONE_TRY(f, pass("unroll_loops", unroll_loops(f)));
   f = pass("simplify", simplify_body(f));  // after unrolling, which leaves constants
+  f = pass("drop_single_loops", drop_single_loops(f));
   f = pass("promote_accumulators", promote_accumulators(f));
   return f;
 }

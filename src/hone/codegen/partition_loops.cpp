@@ -146,49 +146,58 @@ Stmt body_from(const For& loop, const Plan& plan, std::int64_t begin) {
   return body;
 }
 
-Stmt partition(const Stmt& s);
+Stmt partition(const Stmt& s, const Bounds& bounds);
 
-Stmt one_loop_per_part(const For& loop, const Plan& plan) {
+Stmt partition_below(const Stmt& s, const Bounds& bounds) {
+  Bounds inner = bounds;
+  if (const For* loop = s.as<For>()) inner.add_extent(loop->var, loop->extent);
+  return map_children(s, [&](const Stmt& child) { return partition(child, inner); });
+}
+
+Stmt one_loop_per_part(const For& loop, const Plan& plan, const Bounds& bounds) {
   std::vector<Stmt> loops;
   for (std::size_t i = 0; i + 1 < plan.cuts.size(); ++i) {
     const std::int64_t begin = plan.cuts[i], extent = plan.cuts[i + 1] - begin;
     const Expr index = var(name_of(loop.var));
     const Stmt body = substitute(body_from(loop, plan, begin), loop.var, index + begin);
-    const Stmt part = simplify(make(For{index, imm(extent), loop.how, body, loop.annotations}));
-    loops.push_back(part.as<For>() ? map_children(part, [](const Stmt& child) { return partition(child); })
-                                   : partition(part));
+    const Stmt part = remove_trivial_loops(make(For{index, imm(extent), loop.how, body, loop.annotations}));
+    const Stmt simple = simplify(part, bounds);
+    loops.push_back(simple.as<For>() ? partition_below(simple, bounds) : partition(simple, bounds));
   }
   return seq(std::move(loops));
 }
 
-Stmt one_branch_per_part(const For& loop, const Plan& plan) {
+Stmt one_branch_per_part(const For& loop, const Plan& plan, const Bounds& bounds) {
   Stmt branches;
+  Bounds inner = bounds;
+  inner.add_extent(loop.var, loop.extent);
   for (std::size_t i = plan.cuts.size() - 1; i-- > 0;) {
     const std::int64_t begin = plan.cuts[i], end = plan.cuts[i + 1];
     Stmt body = body_from(loop, plan, begin);
     if (end - begin == 1) body = substitute(body, loop.var, imm(begin));
-    body = partition(simplify(body));
+    body = partition(simplify(body, inner), inner);
     branches = branches ? make(If{loop.var < end, body, branches}) : body;
   }
   return make(For{loop.var, loop.extent, loop.how, branches, loop.annotations});
 }
 
-Stmt partition(const Stmt& s) {
+Stmt partition(const Stmt& s, const Bounds& bounds) {
   const For* loop = s.as<For>();
-  if (!loop) return map_children(s, [](const Stmt& child) { return partition(child); });
+  if (!loop) return partition_below(s, bounds);
   const auto extent = as_int(loop->extent);
   const bool is_split = loop->how == ForKind::Serial || loop->how == ForKind::Parallel;
   if (!extent || *extent < 1 || !is_split || count_statements(loop->body) > kMaxPartitionedStatements)
-    return map_children(s, [](const Stmt& child) { return partition(child); });
+    return partition_below(s, bounds);
   const Plan plan = plan_for(*loop, *extent);
-  if (plan.guards.empty()) return map_children(s, [](const Stmt& child) { return partition(child); });
-  return loop->how == ForKind::Serial ? one_loop_per_part(*loop, plan) : one_branch_per_part(*loop, plan);
+  if (plan.guards.empty()) return partition_below(s, bounds);
+  return loop->how == ForKind::Serial ? one_loop_per_part(*loop, plan, bounds)
+                                      : one_branch_per_part(*loop, plan, bounds);
 }
 
 }  // namespace
 
 Function partition_loops(const Function& function) {
-  return with_unique_names({function.name, function.params, partition(function.body)});
+  return with_unique_names({function.name, function.params, partition(function.body, {})});
 }
 
 }  // namespace hone::codegen

@@ -1,6 +1,7 @@
 /// What the tests of the passes share: programs from text, and the comparison with the interpreter.
 #pragma once
 
+#include <cmath>
 #include <gtest/gtest.h>
 #include <string>
 #include <string_view>
@@ -49,7 +50,8 @@ inline testing::AssertionResult same_values(const ir::Function& expected, const 
   if (!b) return testing::AssertionFailure() << "after: " << b.error().message << "\n" << ir::to_text(found);
   for (std::size_t i = 0; i < a->size(); ++i)
     for (std::int64_t e = 0; e < (*a)[i].size(); ++e)
-      if ((*a)[i].float_at(e) != (*b)[i].float_at(e))
+      if ((*a)[i].float_at(e) != (*b)[i].float_at(e) &&
+          !(std::isnan((*a)[i].float_at(e)) && std::isnan((*b)[i].float_at(e))))
         return testing::AssertionFailure() << "parameter " << i << ", element " << e << ": " << (*a)[i].float_at(e)
                                            << " before, " << (*b)[i].float_at(e) << " after\n"
                                            << ir::to_text(found);

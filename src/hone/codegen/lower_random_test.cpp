@@ -1,0 +1,65 @@
+#include <algorithm>
+#include <gtest/gtest.h>
+
+#include "hone/codegen/pass_test.h"
+#include "hone/schedule/primitives.h"
+#include "hone/tensor/catalogue.h"
+
+namespace hone::codegen {
+namespace {
+
+using schedule::Program;
+
+/// One random step, most of them legal; an illegal one leaves the program as it was.
+Program random_step(const Program& program, Rng& rng) {
+  const std::vector<schedule::Path> blocks = schedule::blocks(program);
+  if (blocks.empty()) return program;
+  const std::string block = rng.choose(blocks).block().name;
+  const std::vector<std::string> loops = schedule::loops_of(program, block);
+  if (loops.empty()) return program;
+  const std::string loop = rng.choose(loops), other = rng.choose(loops);
+  const auto next = std::find(loops.begin(), loops.end(), loop) + 1;
+  const std::vector<std::string> pair = {loop, next == loops.end() ? other : *next};
+  const std::int64_t factors[] = {schedule::kRest, rng.uniform(1, 9)};
+  const auto step = [&]() -> Result<Program> {
+    switch (rng.uniform(0, 9)) {
+      case 0:
+      case 1:
+      case 2:
+        return schedule::split(program, loop, factors);
+      case 3:
+        return schedule::fuse(program, pair);
+      case 4:
+        return schedule::reorder(program, std::vector<std::string>{other, loop});
+      case 5:
+        return schedule::vectorize(program, loops.back());
+      case 6:
+        return schedule::unroll(program, loop);
+      case 7:
+        return schedule::parallel(program, loop);
+      case 8:
+        return schedule::compute_at(program, rng.choose(blocks).block().name, loop);
+      default:
+        return schedule::annotate(program, loop, "unroll", "16");
+    }
+  };
+  return step().value_or(program);
+}
+
+TEST(LowerRandom, SchedulesOfEveryDefinitionKeepTheirValuesThroughEveryPass) {
+  const int rounds = std::getenv("HONE_SHORT_TESTS") ? 1 : 4;
+  for (std::size_t entry = 0; entry < tensor::catalogue_size(); ++entry)
+    for (int round = 0; round < rounds; ++round) {
+      Rng rng(entry * 1000 + static_cast<std::uint64_t>(round));
+      const tensor::NamedProgram naive = tensor::catalogue_entry(entry, rng);
+      Program program = naive.function;
+      for (int i = 0; i < 4 * round; ++i) program = random_step(program, rng);
+      const int vector_bits = rng.chance(0.5) ? 512 : 128;
+      const ir::Function lowered = checked_lower(program, vector_bits);
+      ASSERT_FALSE(testing::Test::HasFailure()) << naive.name << ", entry " << entry << ", round " << round << "\n"
+                                                << ir::to_text(program);
+    }
+}
+
+}  // namespace
+}  // namespace hone::codegen
