@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "hone/ir/binary.h"
+#include "hone/ir/value.h"
 
 namespace hone::ir {
 
@@ -77,33 +78,14 @@ Expr fold_binary(const Expr& e, const Operands& operands) {
   return value ? constant(e.type(), *value) : Expr{};
 }
 
-std::int64_t float_to_int(DType type, double value) {
-  if (std::isnan(value)) return 0;
-  const double cut = std::trunc(value);
-  if (type.is_unsigned() && type.bits() == 64) {
-    if (cut <= 0) return 0;
-    return cut >= 0x1p64 ? -1 : number(static_cast<std::uint64_t>(cut));
-  }
-  if (cut <= static_cast<double>(min_value(type))) return min_value(type);
-  if (cut >= static_cast<double>(max_value(type))) return max_value(type);
-  return static_cast<std::int64_t>(cut);
-}
-
 Expr fold_cast(const Expr& e) {
   const Expr from = scalar_constant(e.get<Cast>().value);
   if (!from) return {};
-  const DType type = e.type();
-  if (const IntImm* node = from.as<IntImm>()) {
-    if (!type.is_float()) return constant(type, node->value);
-    // One rounding only: integers of up to 53 bits are exact in double, the others go straight to f32 or f64.
-    const bool is_exact = std::abs(static_cast<double>(node->value)) < 0x1p53;
-    if (!is_exact && (type.bits() < 64 || from.type() == kU64)) return {};
-    return constant(type, static_cast<double>(node->value));
-  }
-  const double value = from.get<FloatImm>().value;
-  if (type.is_float()) return constant(type, value);
-  if (type.is_bool()) return constant(type, std::int64_t{value != 0});
-  return constant(type, float_to_int(type.element(), value));
+  const DType to = e.type().element();
+  const IntImm* integer = from.as<IntImm>();
+  const Number value = integer ? of_int(integer->value) : of_float(from.get<FloatImm>().value);
+  const Number converted = convert(value, from.type(), to);
+  return to.is_float() ? constant(e.type(), converted.f) : constant(e.type(), converted.i);
 }
 
 Expr fold_select(const Expr& e) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include "hone/ir/evaluate_for_test.h"
@@ -77,6 +78,53 @@ class Source {
     }
   }
 
+  /// An expression of a type that wraps or rounds, over `typed_vars`.
+  Expr typed(DType type, int depth) {
+    if (depth == 0) {
+      const Expr special =
+          type.is_float() ? constant(type, rng_.chance(0.5) ? -0.0 : 0.5) : constant(type, max_value(type));
+      if (rng_.chance(0.3)) return rng_.chance(0.7) ? constant(type, rng_.uniform(-2, 3)) : special;
+      for (const Expr& v : typed_vars_)
+        if (v.type() == type && rng_.chance(0.7)) return v;
+      typed_vars_.push_back(var("t" + std::to_string(typed_vars_.size()), type));
+      return typed_vars_.back();
+    }
+    const Expr a = typed(type, depth - 1), b = typed(type, static_cast<int>(rng_.uniform(0, depth - 1)));
+    switch (rng_.uniform(0, 9)) {
+      case 0:
+        return a + b;
+      case 1:
+        return a - b;
+      case 2:
+        return a * b;
+      case 3:
+        return a / b;
+      case 4:
+        return type.is_float() ? a - b : floor_div(a, b);
+      case 5:
+        return type.is_float() ? a * b : floor_mod(a, b);
+      case 6:
+        return rng_.chance(0.5) ? min(a, b) : max(a, b);
+      case 7:
+        return select(typed_truth(type, depth - 1), a, b);
+      default: {
+        const DType types[] = {kI8, kU8, kI32, kU64, kF32, kBool};
+        const DType through = types[rng_.uniform(0, 5)];
+        return cast(type, through.is_bool() ? typed_truth(type, depth - 1) : cast(through, a));
+      }
+    }
+  }
+
+  Env typed_values() {
+    Env env;
+    for (const Expr& v : typed_vars_) {
+      const bool is_small = v.type().is_float() || rng_.chance(0.5);
+      env.emplace_back(v,
+                       wrap_small(v.type(), is_small ? rng_.uniform(-3, 3) : static_cast<std::int64_t>(rng_.next())));
+    }
+    return env;
+  }
+
   /// A vector of index type.
   Expr vector(int depth) {
     const auto lanes = [](const Expr& e) { return make(Broadcast{e}, 4); };
@@ -100,6 +148,26 @@ class Source {
   }
 
  private:
+  static std::int64_t wrap_small(DType type, std::int64_t value) {
+    return type.is_float() ? value : wrap_to(type, value);
+  }
+
+  Expr typed_truth(DType type, int depth) {
+    const Expr a = typed(type, depth), b = typed(type, depth);
+    switch (rng_.uniform(0, 4)) {
+      case 0:
+        return a < b;
+      case 1:
+        return a <= b;
+      case 2:
+        return eq(a, b);
+      case 3:
+        return ne(a, b);
+      default:
+        return logical_not(a < b);
+    }
+  }
+
   Expr vector_truth(int depth) {
     const Expr order = vector(depth) < vector(depth);
     switch (rng_.uniform(0, 4)) {
@@ -118,23 +186,26 @@ class Source {
   Expr divisor() { return imm(rng_.chance(0.9) ? rng_.uniform(1, 6) * rng_.uniform(1, 4) : rng_.uniform(-5, -1)); }
 
   Rng& rng_;
-  std::vector<Expr> vars_;
+  std::vector<Expr> vars_, typed_vars_;
   Bounds bounds_;
 };
 
 void check(const Expr& e, Source& source, int settings) {
+  const auto contains_all = [](Interval known, DType type, const std::vector<std::int64_t>& values) {
+    if (type.is_float() || type.scalar == Scalar::U64) return true;  // bits, which no interval describes
+    return std::all_of(values.begin(), values.end(), [&](std::int64_t value) { return known.contains(value); });
+  };
   const Expr simple = simplify(e, source.bounds());
   EXPECT_EQ(simple.type(), e.type());
   const Interval known = bounds_of(e, source.bounds()), still_known = bounds_of(simple, source.bounds());
   for (int setting = 0; setting < settings; ++setting) {
-    const Env env = source.values();
+    Env env = source.values();
+    for (const auto& entry : source.typed_values()) env.push_back(entry);
     const auto expected = evaluate_lanes(e, env);
     if (!expected) continue;
     ASSERT_EQ(evaluate_lanes(simple, env), expected) << to_text(e) << "\nbecame\n" << to_text(simple);
-    for (const std::int64_t value : *expected) {
-      ASSERT_TRUE(known.contains(value)) << to_text(e) << " is " << value;
-      ASSERT_TRUE(still_known.contains(value)) << to_text(simple) << " is " << value;
-    }
+    ASSERT_TRUE(contains_all(known, e.type(), *expected)) << to_text(e);
+    ASSERT_TRUE(contains_all(still_known, e.type(), *expected)) << to_text(simple);
   }
   EXPECT_TRUE(same(simplify(e, source.bounds()), simple)) << "not deterministic: " << to_text(e);
   const Expr again = simplify(simple, source.bounds());
@@ -162,6 +233,15 @@ TEST(SimplifyRandom, KeepsTheValueOfVectors) {
   for (int trial = 0; trial < 3000 && !::testing::Test::HasFailure(); ++trial) {
     Source source(rng);
     check(source.vector(static_cast<int>(rng.uniform(1, 3))), source, 8);
+  }
+}
+
+TEST(SimplifyRandom, KeepsEveryBitOfWrappingIntegersAndFloats) {
+  Rng rng(/*seed=*/14);
+  const DType types[] = {kI8, kU8, kI32, kU64, kF16, kF32, kF64};
+  for (int trial = 0; trial < 5000 && !::testing::Test::HasFailure(); ++trial) {
+    Source source(rng);
+    check(source.typed(types[trial % 7], static_cast<int>(rng.uniform(1, 4))), source, 6);
   }
 }
 

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
 #include "hone/ir/equal.h"
+#include "hone/ir/interpret.h"
 #include "hone/ir/rewrite.h"
 #include "hone/ir/simplify.h"
 #include "hone/ir/text.h"
+#include "hone/support/rng.h"
 
 namespace hone::ir {
 namespace {
@@ -91,6 +93,100 @@ TEST(RemoveTrivialLoops, KeepsGpuIndices) {
   EXPECT_TRUE(got(ForKind::ThreadX).as<For>());
   const Stmt twice = loop(i, imm(2), put(i));
   EXPECT_TRUE(remove_trivial_loops(twice).is(twice));
+}
+
+/// Draws statements over loops, lets, guards and blocks that update elements of `a`.
+class Source {
+ public:
+  explicit Source(Rng& rng) : rng_(rng) {}
+
+  Stmt stmt(int depth) {
+    if (depth == 0) return update();
+    switch (rng_.uniform(0, 6)) {
+      case 0:
+        return make(If{truth(), stmt(depth - 1), rng_.chance(0.5) ? stmt(depth - 1) : Stmt{}});
+      case 1:
+        return make(Seq{{stmt(depth - 1), stmt(depth - 1)}});
+      case 2: {
+        const Expr v = var("t");
+        const Expr value = index();
+        return scoped(v, [&] { return make(Let{v, value, stmt(depth - 1)}); });
+      }
+      case 3:
+        return block(depth);
+      default: {
+        const Expr v = var("l"), extent = rng_.chance(0.8) ? imm(rng_.uniform(0, 5)) : floor_mod(index(), 5);
+        return scoped(v, [&] { return loop(v, extent, stmt(depth - 1)); });
+      }
+    }
+  }
+
+ private:
+  template <typename F>
+  Stmt scoped(const Expr& v, F body) {
+    vars_.push_back(v);
+    Stmt s = body();
+    vars_.pop_back();
+    return s;
+  }
+
+  /// A loop split by a factor that need not divide.
+  Stmt block(int depth) {
+    const Expr outer = var("o"), inner = var("p"), v = var("v");
+    const std::int64_t extent = rng_.uniform(1, 9), factor = rng_.uniform(1, 5);
+    const Expr binding = outer * factor + inner;
+    const Stmt body = scoped(v, [&] { return stmt(depth - 1); });
+    const Stmt block = make(Block{.name = "b",
+                                  .iters = {{v, imm(extent), IterKind::Spatial, binding}},
+                                  .predicate = binding < extent,
+                                  .init = {},
+                                  .body = body});
+    return loop(outer, imm((extent + factor - 1) / factor), loop(inner, imm(factor), block));
+  }
+
+  Stmt update() {
+    const Expr place = floor_mod(index(), 64);
+    return store(a, {place}, load(a, {place}) * 3 + index());
+  }
+
+  Expr leaf() { return vars_.empty() || rng_.chance(0.2) ? imm(rng_.uniform(-2, 9)) : rng_.choose(vars_); }
+
+  Expr index() {
+    const Expr e = leaf() * rng_.uniform(-1, 6) + leaf();
+    if (rng_.chance(0.4)) return floor_div(e, rng_.uniform(1, 6));
+    return rng_.chance(0.5) ? floor_mod(e, rng_.uniform(1, 9)) : rng_.chance(0.1) ? load(a, {floor_mod(e, 64)}) : e;
+  }
+
+  Expr truth() {
+    const Expr e = rng_.chance(0.7) ? index() < rng_.uniform(0, 9) : eq(index(), index());
+    return rng_.chance(0.3) ? logical_and(e, leaf() <= index()) : e;
+  }
+
+  Rng& rng_;
+  std::vector<Expr> vars_;
+};
+
+TEST(SimplifyStmt, KeepsTheEffectOfRandomPrograms) {
+  Rng rng(/*seed=*/21);
+  for (int trial = 0; trial < 1500; ++trial) {
+    const Stmt s = Source(rng).stmt(static_cast<int>(rng.uniform(1, 5)));
+    const auto run = [](const Stmt& body) {
+      Array values(kI64, {64});
+      for (std::int64_t at = 0; at < 64; ++at) values.set(at, at % 7);
+      Array* const args[] = {&values};
+      EXPECT_TRUE(interpret(Function{"f", {a}, body}, args)) << to_text(body);
+      std::vector<std::int64_t> result;
+      for (std::int64_t at = 0; at < 64; ++at) result.push_back(values.int_at(at));
+      return result;
+    };
+    const Stmt simple = simplify(s);
+    const auto expected = run(s);
+    ASSERT_EQ(run(simple), expected) << to_text(s) << "became\n" << to_text(simple);
+    ASSERT_EQ(run(remove_trivial_loops(simple)), expected) << to_text(s);
+    ASSERT_TRUE(simplify(simple).is(simple)) << to_text(s) << "became\n"
+                                             << to_text(simple) << "then\n"
+                                             << to_text(simplify(simple));
+  }
 }
 
 }  // namespace
