@@ -27,7 +27,7 @@ std::optional<Affine> to_affine(const Expr& e) {
   sum.drop_zeros();
   if (!has_only_variables(sum)) sum = linear_of(simplify(e));
   if (!has_only_variables(sum)) return std::nullopt;
-  Affine affine{.constant = sum.constant};
+  Affine affine{.terms = {}, .constant = sum.constant};
   affine.terms.reserve(sum.terms.size());
   for (const Term& term : sum.terms) affine.terms.emplace_back(term.atom, term.coefficient);
   return affine;

@@ -1,6 +1,6 @@
 #include "hone/ir/simplify.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "hone/ir/binary.h"
 #include "hone/ir/fold.h"
@@ -176,8 +176,9 @@ Expr Simplifier::product(const Expr& a, const Expr& b) {
   std::vector<Expr> factors;
   collect_factors(left, factors);
   collect_factors(right, factors);
-  std::stable_sort(factors.begin(), factors.end(),
-                   [](const Expr& x, const Expr& y) { return compare(x, y) == Order::Before; });
+  for (std::size_t i = 1; i < factors.size(); ++i)  // few, and sorted stably
+    for (std::size_t j = i; j > 0 && compare(factors[j], factors[j - 1]) == Order::Before; --j)
+      std::swap(factors[j], factors[j - 1]);
   Expr result = factors[0];
   for (std::size_t i = 1; i < factors.size(); ++i) result = make(Mul{result, factors[i]});
   const std::int64_t scale = wrapping_mul(left_scale, right_scale);
