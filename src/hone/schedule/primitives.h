@@ -82,10 +82,12 @@ Result<Program> double_buffer(const Program& program, std::string_view buffer, s
 
 // Latency (pipeline.cpp, prefetch.cpp) --------------------------------------------------------------------------------
 
-/// Overlaps the iterations of a loop: the first statement of the body runs one iteration ahead of the others, on two
-/// copies of the buffers that pass between them.
+/// Overlaps the iterations of a serial loop: the first statement of the body runs one iteration ahead of the others, on
+/// two copies of the buffers that pass between them, each as large as one iteration needs. The first iteration's copy
+/// of the statement stands before the loop; its loops and blocks have `.prologue` after their names.
 Result<Program> software_pipeline(const Program& program, std::string_view loop);
-/// Fetches the elements of `buffer` that the body of `loop` will touch `distance` iterations later.
+/// Fetches the elements of `buffer` that the body of `loop` will touch `distance` iterations later, one cache line of a
+/// row at a time, at the start of each iteration.
 Result<Program> prefetch(const Program& program, std::string_view buffer, std::string_view loop, std::int64_t distance);
 
 // Intrinsics (tensorize.cpp) ------------------------------------------------------------------------------------------
