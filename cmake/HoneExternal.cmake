@@ -9,7 +9,7 @@ find_package(benchmark REQUIRED)
 find_package(CLI11 REQUIRED)
 
 # hone_external(<name> HEADER <file> LIBRARY <name> [ROOT <folder>]) makes the target external::<name> of a library
-# that has no CMake package of its own, or one that asks for more than we need (LLVM's wants zstd, libxml2, curl ...).
+# that has no CMake package of its own, or one that looks for more than we need (LLVM's: libedit, zstd, curl ...).
 function(hone_external name)
   cmake_parse_arguments(arg "" "HEADER;LIBRARY;ROOT" "" ${ARGN})
   find_path(HONE_${name}_INCLUDE "${arg_HEADER}" HINTS "${arg_ROOT}/include")
