@@ -78,6 +78,9 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "" : path.substr(0, slash);
 }
 
+/// Whether a file is part of a unit test's program alone.
+bool is_test_file(const std::string& path) { return path.ends_with("_test.cpp") || path.ends_with("_test.h"); }
+
 std::string join(const std::set<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -160,7 +163,8 @@ std::vector<std::string> wrong_includes(const Rules& rules, const std::vector<So
       wrong.push_back(source.path + ": folder '" + folder + "' has no row in the map of ARCHITECTURE.md");
       continue;
     }
-    const bool is_free = folder.empty() || source.path.ends_with("_test.cpp");
+    const bool is_test = is_test_file(source.path);
+    const bool is_free = folder.empty() || is_test;
     const std::set<std::string> allowed = reachable_folders(rules, folder);
     for (const Include& include : includes_of(source.text)) {
       const std::string where = source.path + ":" + std::to_string(include.line) + ": \"" + include.target + "\": ";
@@ -174,6 +178,7 @@ std::vector<std::string> wrong_includes(const Rules& rules, const std::vector<So
         wrong.push_back(where + folder + " may include " + join(allowed) + ", not " + target_folder);
       if (!is_free && top_headers.contains(target))
         wrong.push_back(where + "a folder does not include what stands above all folders");
+      if (!is_test && is_test_file(target)) wrong.push_back(where + "only tests include what belongs to tests");
       const auto hidden = private_home.find(target);
       if (hidden != private_home.end() && !source.path.starts_with(hidden->second))
         wrong.push_back(where + "it shows foreign headers that stay inside " + hidden->second);

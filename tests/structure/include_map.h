@@ -30,7 +30,8 @@ std::set<std::string> reachable_folders(const Rules& rules, const std::string& f
 
 /// Names every include that points the wrong way, one message each, in the order of the sources.
 ///
-/// Unit tests may include any folder of hone: the linker knows which ones their program is given.
+/// Unit tests (`*_test.cpp`, and `*_test.h`, which nobody else may include) may include any folder of hone: the linker
+/// knows which ones their program is given.
 std::vector<std::string> wrong_includes(const Rules& rules, const std::vector<Source>& sources);
 
 /// Every header and source below `src/hone/` of the repository, sorted by path.

@@ -127,8 +127,15 @@ TEST(IncludeMapChecker, AHeaderThatShowsForeignHeadersStaysAtHomeToo) {
                   "codegen/llvm/"));
 }
 
-TEST(IncludeMapChecker, TestsMayIncludeAnyFolder) {
-  EXPECT_THAT(wrong_includes(small_rules(), {{"ir/expr_test.cpp", "#include \"hone/tensor/matmul.h\"\n"}}), IsEmpty());
+TEST(IncludeMapChecker, TestsAndTheirHeadersMayIncludeAnyFolder) {
+  const std::vector<Source> sources = {{"ir/expr_test.cpp", "#include \"hone/ir/random_test.h\"\n"},
+                                       {"ir/random_test.h", "#include \"hone/tensor/matmul.h\"\n"}};
+  EXPECT_THAT(wrong_includes(small_rules(), sources), IsEmpty());
+}
+
+TEST(IncludeMapChecker, OnlyTestsIncludeHeadersOfTests) {
+  EXPECT_THAT(wrong_includes(small_rules(), {{"ir/expr.cpp", "#include \"hone/ir/random_test.h\"\n"}}),
+              ElementsAre("ir/expr.cpp:1: \"hone/ir/random_test.h\": only tests include what belongs to tests"));
 }
 
 }  // namespace
