@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <numeric>
 
 #include "hone/ir/binary.h"
@@ -26,8 +25,11 @@ struct Sides {
 };
 Sides to_sides(const Linear& difference) {
   Sides sides;
-  for (const Term& term : difference.terms)
-    (term.coefficient > 0 ? sides.left : sides.right).add(term.atom, std::abs(term.coefficient));
+  for (const Term& term : difference.terms) {
+    const bool is_left = term.coefficient > 0;
+    (is_left ? sides.left : sides.right)
+        .add(term.atom, is_left ? term.coefficient : wrapping_mul(term.coefficient, -1));
+  }
   return sides;
 }
 
