@@ -110,7 +110,7 @@ Action Translator::translate_store(const Store& node) {
   for (const Expr& index : node.indices) lanes = std::max<int>(lanes, index.type().lanes);
   const Code mask = node.mask ? translate(node.mask) : Code();
   const DType element = node.buffer.type();
-  const auto write = [place = at(memory(node.buffer)), indices = translate_all(node.indices), element,
+  const auto write = [place = at(memory(node.buffer)), indices = translate_indices(node.buffer, node.indices), element,
                       bytes = element.bytes()](Frame& frame, int lane, Number value) {
     Memory& memory = frame.memories[place];
     const std::int64_t offset = element_offset(frame, memory, indices, lane, "store");
@@ -139,6 +139,9 @@ Action Translator::translate_allocate(const Allocate& node) {
     memory.shape.clear();
     for (const Code& extent : shape) {
       memory.shape.push_back(extent(frame, 0).i);
+      if (memory.shape.back() < 0)
+        throw Stop{error(ErrorCode::InvalidArgument, "buffer {} has an extent of {}, allowed is 0 and more",
+                         memory.name, memory.shape.back())};
       size *= memory.shape.back();
     }
     memory.storage.resize(static_cast<std::size_t>(size * bytes));

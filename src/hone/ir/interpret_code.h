@@ -61,6 +61,7 @@ class Translator {
   Code translate_select(const Expr& e) const;
   Code translate_load(const Expr& e) const;
   std::vector<Code> translate_all(const std::vector<Expr>& list) const;
+  std::vector<Code> translate_indices(const Expr& buffer, const std::vector<Expr>& indices) const;
   Action translate_for(const For& loop);
   Action translate_block(const Block& block);
   Action translate_store(const Store& node);

@@ -117,6 +117,14 @@ std::vector<Code> Translator::translate_all(const std::vector<Expr>& list) const
   return codes;
 }
 
+std::vector<Code> Translator::translate_indices(const Expr& buffer, const std::vector<Expr>& indices) const {
+  const std::size_t rank = buffer.get<Buffer>().shape.size();
+  if (indices.size() != rank)
+    throw Stop{error(ErrorCode::VerifyError, "buffer {} is accessed with {} indices, allowed are {}", name_of(buffer),
+                     indices.size(), rank)};
+  return translate_all(indices);
+}
+
 Code Translator::translate_select(const Expr& e) const {
   const Select& node = e.get<Select>();
   return [condition = translate(node.condition), a = translate(node.a), b = translate(node.b)](Frame& frame, int lane) {
@@ -127,8 +135,8 @@ Code Translator::translate_select(const Expr& e) const {
 Code Translator::translate_load(const Expr& e) const {
   const Load& node = e.get<Load>();
   const DType element = node.buffer.type();
-  Code load = [place = memory(node.buffer), indices = translate_all(node.indices), element, bytes = element.bytes()](
-                  Frame& frame, int lane) {
+  Code load = [place = memory(node.buffer), indices = translate_indices(node.buffer, node.indices), element,
+               bytes = element.bytes()](Frame& frame, int lane) {
     const Memory& memory = frame.memories[static_cast<std::size_t>(place)];
     const std::int64_t offset = element_offset(frame, memory, indices, lane, "load");
     if (!memory.written.empty() && !memory.written[static_cast<std::size_t>(offset)]) [[unlikely]] {

@@ -263,6 +263,14 @@ TEST(Interpret, IntegerIntrinsicsWorkOnBits) {
   EXPECT_EQ(error_of(evaluate(call(Intrinsic::Exp, {i8(1)}))), "exp of i8, allowed are floating types");
 }
 
+TEST(Interpret, BuffersOfAWrongRankOrExtentAreNamed) {
+  const Expr t = buffer("t", kF32, Shape{-1});
+  EXPECT_EQ(error_of(run_stores(kF32, 1, [&](const Expr&) { return make(Allocate{t, seq({})}); })),
+            "buffer t has an extent of -1, allowed is 0 and more");
+  EXPECT_EQ(error_of(run_stores(kF32, 1, [&](const Expr& out) { return store(out, {imm(0), imm(0)}, f32(0)); })),
+            "buffer out is accessed with 2 indices, allowed are 1");
+}
+
 TEST(Interpret, PrefetchAndBarrierDoNothing) {
   const Result<Array> result = run_stores(kF32, 1, [&](const Expr& out) {
     return seq({make(Evaluate{call(Intrinsic::Prefetch, {load(out, {imm(99)})})}), make(Barrier{}),

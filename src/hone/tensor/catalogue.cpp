@@ -69,6 +69,29 @@ ir::Function batched_matmul(Rng& rng) {
   return finish({a, b}, matmul(a, b));
 }
 
+/// A product with its usual epilogue.
+ir::Function matmul_bias_relu(Rng& rng) {
+  const std::int64_t m = large(rng), n = large(rng), k = some(rng);
+  const Tensor a = placeholder("A", {m, k}), b = placeholder("B", {k, n}), bias = placeholder("bias", {n});
+  return finish({a, b, bias}, relu(add(matmul(a, b).value(), bias).value()));
+}
+
+/// A product of a product: a reduction that reads a reduction.
+ir::Function two_matmuls(Rng& rng) {
+  const std::int64_t m = some(rng), k = some(rng), n = some(rng), p = some(rng);
+  const Tensor a = placeholder("A", {m, k}), b = placeholder("B", {k, n}), c = placeholder("C", {n, p});
+  return finish({a, b, c}, matmul(matmul(a, b).value(), c));
+}
+
+/// Whether any or all elements of each row hold.
+Make a_row_test(Reduction (*reduction)(std::vector<Axis>, Source)) {
+  return of_one(2, ir::kBool, [=](const Tensor& x) {
+    return compute("row_test", {x.extent(0)}, [&](const Indices& i) {
+      return reduction({x.extent(1)}, [&](const Indices& r) { return x(i[0], r[0]); });
+    });
+  });
+}
+
 /// Window options of `rank` axes for inputs of 4 to 7 elements an axis.
 ConvOptions conv_options(Rng& rng, std::size_t rank) {
   ConvOptions options;
@@ -246,6 +269,8 @@ const std::vector<Entry>& entries() {
       {"matmul f16", a_matmul({}, ir::kF16)},
       {"matmul bf16 to f32", a_matmul({.result = ir::kF32}, ir::kBF16)},
       {"batched matmul", batched_matmul},
+      {"matmul bias relu", matmul_bias_relu},
+      {"two matmuls", two_matmuls},
       {"conv1d", a_conv(1, ir::kF32, ir::kVoid)},
       {"conv2d", a_conv(2, ir::kF32, ir::kVoid)},
       {"conv3d", a_conv(3, ir::kF32, ir::kVoid)},
@@ -267,6 +292,8 @@ const std::vector<Entry>& entries() {
       {"max", a_reduction(ReduceKind::Max, ir::kF32)},
       {"min i8", a_reduction(ReduceKind::Min, ir::kI8)},
       {"prod i64", a_reduction(ReduceKind::Prod, ir::kI64)},
+      {"any", a_row_test(reduce_any)},
+      {"all", a_row_test(reduce_all)},
       {"argmax", an_argument(true, ir::kF32)},
       {"argmin i32", an_argument(false, ir::kI32)},
       {"gather", a_gather},
