@@ -17,7 +17,7 @@ namespace hone::ir {
 class Parser {
  public:
   static constexpr int kMaxNesting = 256;
-  static constexpr int kMaxLength = 4096;
+  static constexpr int kMaxLength = 1024;
 
   explicit Parser(std::string_view text) : tokens_(tokenize(text)) {}
 

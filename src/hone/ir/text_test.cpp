@@ -1,11 +1,15 @@
 #include "hone/ir/text.h"
 
+#include <bit>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
+#include <set>
 
 #include "hone/ir/equal.h"
+#include "hone/ir/number_text.h"
 #include "hone/ir/random_program.h"
+#include "hone/ir/rewrite.h"
 #include "hone/ir/verify.h"
 
 namespace hone::ir {
@@ -91,6 +95,108 @@ TEST(Text, BracesShowWhereScopesEndAndHowSequencesNest) {
   EXPECT_EQ(to_text(make(Seq{{s, scoped}})), "T[] = 1f32\nalloc T: f32[]\nT[] = 1f32\n");
   EXPECT_EQ(to_text(make(Seq{{s, make(Seq{})}})), "T[] = 1f32\n{\n}\n");
   EXPECT_EQ(to_text(make(Seq{{s}})), "seq {\n  T[] = 1f32\n}\n");
+}
+
+TEST(Text, TheExampleOfTheHeaderIsAProgram) {
+  const Result<Function> f = parse_function(R"(
+    func scale[n](A: f32[n, 4], B: f32[n, 4]) {        # n is a symbolic size
+      alloc T: f32[4] in local align(0, 32, 8)         # in scope up to the closing brace, as is what let defines
+      for i in 0..n parallel @unroll("16") {
+        let row: i64x4 = ramp(0, 1, 4)
+        block scale {
+          vi: spatial(n) = i
+          where i < 100                                # the predicate
+          init { B[vi, 0] = 0f32 }
+          B[vi, row] = (A[vi, row] where row < broadcast(3, 4)) * broadcast(2f32, 4)
+        }
+      }
+      if n == 5 { barrier } else { evaluate prefetch(A[0, 0]) }
+    })");
+  ASSERT_TRUE(f) << f.error().message;
+  EXPECT_TRUE(verify(*f));
+}
+
+TEST(Text, DeepProgramsComeBackAsTheyWere) {
+  const Expr a = buffer("A", kI64, Shape{1});
+  Expr sum = imm(0);
+  for (int i = 0; i < 1000; ++i) sum = sum + i;
+  Stmt body = store(a, {imm(0)}, sum);
+  for (int i = 0; i < 1000; ++i) body = make(Let{var("x" + std::to_string(i)), imm(i), body});
+  const Function f{"deep", {a}, body};
+  ASSERT_TRUE(verify(f));
+  const Result<Function> parsed = parse_function(to_text(f));
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_TRUE(equal(f, *parsed));
+  EXPECT_EQ(structural_hash(f), structural_hash(*parsed));
+}
+
+TEST(Text, ModulesComeBackFunctionByFunction) {
+  const Expr a = buffer("A", kF32, Shape{});
+  const Module module{{{"f", {a}, make(Seq{})}, {"g", {}, make(Barrier{})}}};
+  const std::string text = to_text(module);
+  EXPECT_EQ(text, "func f(A: f32[]) {\n}\n\nfunc g() {\n  barrier\n}\n");
+  const Result<Module> parsed = parse_module(text);
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(to_text(*parsed), text);
+  EXPECT_EQ(parse_module("")->functions.size(), 0u);
+}
+
+/// Counts on its way over a program what of each kind there is.
+struct Census {
+  std::set<Kind> kinds;
+  std::set<Intrinsic> intrinsics;
+  std::set<ForKind> loops;
+  std::set<Scalar> scalars;
+
+  void add(const Function& f) {
+    walk(
+        f.body,
+        [&](const Stmt& s) {
+          kinds.insert(s.kind());
+          if (const For* loop = s.as<For>()) loops.insert(loop->how);
+        },
+        [&](const Expr& e) {
+          kinds.insert(e.kind());
+          scalars.insert(e.type().scalar);
+          if (const Call* node = e.as<Call>()) intrinsics.insert(node->function);
+        });
+  }
+};
+
+TEST(RandomProgram, UsesEveryKindOfNodeLoopTypeAndIntrinsic) {
+  Census census;
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    Rng rng(seed);
+    census.add(random_function(rng));
+  }
+  EXPECT_EQ(census.kinds.size(), static_cast<std::size_t>(Kind::Barrier) + 1);
+  EXPECT_EQ(census.intrinsics.size(), static_cast<std::size_t>(Intrinsic::Prefetch) + 1);
+  EXPECT_EQ(census.loops.size(), static_cast<std::size_t>(ForKind::VThread) + 1);
+  EXPECT_EQ(census.scalars.size(), static_cast<std::size_t>(Scalar::F64) + 1);
+}
+
+TEST(RandomProgram, TheSameSeedGivesTheSameProgram) {
+  Rng one(7), two(7), three(8);
+  const std::string text = to_text(random_function(one));
+  EXPECT_EQ(text, to_text(random_function(two)));
+  EXPECT_NE(text, to_text(random_function(three)));
+}
+
+/// The value that these bits of a positive f16 mean.
+double half_value(int bits) {
+  const int exponent = bits >> 10, mantissa = bits & 1023;
+  return exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
+}
+
+TEST(Text, EveryValueOfTheNarrowFloatsComesBack) {
+  for (int bits = 0; bits < 0x7c00; ++bits) {
+    const double value = half_value(bits);
+    ASSERT_EQ(float_from_text(kF16, float_to_text(kF16, value)), value) << bits;
+  }
+  for (std::uint32_t bits = 0; bits < 0x7f80; ++bits) {
+    const double value = std::bit_cast<float>(bits << 16);
+    ASSERT_EQ(float_from_text(kBF16, float_to_text(kBF16, value)), value) << bits;
+  }
 }
 
 TEST(Text, EveryRandomProgramVerifiesAndComesBackAsItWas) {

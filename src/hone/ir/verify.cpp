@@ -42,10 +42,12 @@ class Verifier {
   Result<void> unique(std::string_view what, const std::string& name, std::set<std::string_view>& seen);
 
   Result<void> expr(const Expr& e);
-  Result<DType> children(const Expr& e);
+  Result<void> children(const Expr& e);
+  Result<DType> type(const Expr& e) const;
+  [[gnu::noinline]] Result<void> own(const Expr& e) const;  // inlined, it would make expr()'s frame large
   Result<DType> constant(const Expr& e) const;
   template <typename Node>
-  Result<DType> binary(const Expr& e);
+  Result<DType> binary(const Expr& e) const;
   Result<DType> access(const Expr& buffer, const std::vector<Expr>& indices, const Expr& mask);
   Result<void> index(std::string_view what, const Expr& e);
   Result<void> condition(std::string_view what, const Expr& e);
@@ -55,6 +57,7 @@ class Verifier {
   Result<void> buffer(const Expr& e);
   Result<void> sizes(const Function& f);
   Result<void> stmt(const Stmt& s);
+  Result<void> single(const Stmt& s);
   Result<void> loop(const For& node);
   Result<void> block(const Block& node);
   Result<void> store(const Store& node);
@@ -108,11 +111,8 @@ Result<DType> Verifier::constant(const Expr& e) const {
 }
 
 template <typename Node>
-Result<DType> Verifier::binary(const Expr& e) {
-  const Node& node = e.get<Node>();
-  HONE_TRY(expr(node.a));
-  HONE_TRY(expr(node.b));
-  return type_of_binary(e.kind(), node.a.type(), node.b.type());
+Result<DType> Verifier::binary(const Expr& e) const {
+  return type_of_binary(e.kind(), e.get<Node>().a.type(), e.get<Node>().b.type());
 }
 
 Result<DType> Verifier::access(const Expr& buffer, const std::vector<Expr>& indices, const Expr& mask) {
@@ -123,8 +123,19 @@ Result<DType> Verifier::access(const Expr& buffer, const std::vector<Expr>& indi
   return type_of_access(buffer, indices, mask);
 }
 
-/// Checks what is below a node; gives the type the node should have.
-Result<DType> Verifier::children(const Expr& e) {
+/// Checks what is below a node. Only this and expr() are on the stack once per level, so that deep programs fit.
+Result<void> Verifier::children(const Expr& e) {
+  Result<void> result;
+  bool is_buffer = e.kind() == Kind::Load;  // a Load's first child
+  for_each_child(e, [&](const Expr& child) {
+    if (result) result = is_buffer ? use(child) : expr(child);
+    is_buffer = false;
+  });
+  return result;
+}
+
+/// The type a node should have, by those of its children.
+Result<DType> Verifier::type(const Expr& e) const {
   switch (e.kind()) {
     case Kind::IntImm:
     case Kind::FloatImm:
@@ -163,29 +174,20 @@ Result<DType> Verifier::children(const Expr& e) {
     case Kind::Or:
       return binary<Or>(e);
     case Kind::Not:
-      HONE_TRY(expr(e.get<Not>().a));
       return type_of_not(e.get<Not>().a.type());
     case Kind::Select: {
       const Select& node = e.get<Select>();
-      HONE_TRY(expr(node.condition));
-      HONE_TRY(expr(node.a));
-      HONE_TRY(expr(node.b));
       return type_of_select(node.condition.type(), node.a.type(), node.b.type());
     }
     case Kind::Cast:
-      HONE_TRY(expr(e.get<Cast>().value));
       return type_of_cast(e.type(), e.get<Cast>().value.type());
     case Kind::Load:
-      return access(e.get<Load>().buffer, e.get<Load>().indices, e.get<Load>().mask);
+      return type_of_access(e.get<Load>().buffer, e.get<Load>().indices, e.get<Load>().mask);
     case Kind::Call:
-      for (const Expr& arg : e.get<Call>().args) HONE_TRY(expr(arg));
       return type_of_call(e.get<Call>().function, e.get<Call>().args, e.type());
     case Kind::Ramp:
-      HONE_TRY(expr(e.get<Ramp>().base));
-      HONE_TRY(expr(e.get<Ramp>().stride));
       return type_of_ramp(e.get<Ramp>().base.type(), e.get<Ramp>().stride.type(), e.type().lanes);
     case Kind::Broadcast:
-      HONE_TRY(expr(e.get<Broadcast>().value));
       return type_of_broadcast(e.get<Broadcast>().value.type(), e.type().lanes);
     case Kind::For:
     case Kind::Block:
@@ -202,14 +204,20 @@ Result<DType> Verifier::children(const Expr& e) {
   return kVoid;
 }
 
+/// Checks a node whose children are right.
+Result<void> Verifier::own(const Expr& e) const {
+  const Result<DType> found = type(e);
+  if (!found && found.error().code == ErrorCode::VerifyError) return found.error();
+  if (!found) return broken("{} in '{}'", found.error().message, excerpt(e));
+  if (*found != e.type())
+    return broken("'{}' has type {}, allowed is {}", excerpt(e), to_string(e.type()), to_string(*found));
+  return {};
+}
+
 Result<void> Verifier::expr(const Expr& e) {
   if (!e) return broken("an operand is missing");
-  const Result<DType> type = children(e);
-  if (!type && type.error().code == ErrorCode::VerifyError) return type.error();
-  if (!type) return broken("{} in '{}'", type.error().message, excerpt(e));
-  if (*type != e.type())
-    return broken("'{}' has type {}, allowed is {}", excerpt(e), to_string(e.type()), to_string(*type));
-  return {};
+  Result<void> result = children(e);
+  return result ? own(e) : result;
 }
 
 Result<void> Verifier::index(std::string_view what, const Expr& e) {
@@ -310,14 +318,13 @@ Result<void> Verifier::branch(const If& node) {
   return node.otherwise ? stmt(node.otherwise) : Result<void>();
 }
 
+/// Brings the buffer into scope.
 Result<void> Verifier::allocate(const Allocate& node) {
   HONE_TRY(buffer(node.buffer));
-  HONE_TRY(define("buffer", node.buffer));
-  HONE_TRY(stmt(node.body));
-  leave();
-  return {};
+  return define("buffer", node.buffer);
 }
 
+/// Brings the variable into scope.
 Result<void> Verifier::let(const Let& node) {
   if (!node.var.as<Var>()) return broken("a Let has no variable");
   HONE_TRY(expr(node.value));
@@ -325,20 +332,35 @@ Result<void> Verifier::let(const Let& node) {
   if (type == kVoid || node.var.type() != type)
     return broken("variable '{}' of {} is bound to a value of {}, allowed is one type", name_of(node.var),
                   to_string(node.var.type()), to_string(type));
-  HONE_TRY(define("variable", node.var));
-  HONE_TRY(stmt(node.body));
-  leave();
+  return define("variable", node.var);
+}
+
+/// Follows chains of Allocate and Let in a loop: they can be long.
+Result<void> Verifier::stmt(const Stmt& s) {
+  const std::size_t outside = in_scope_.size();
+  const Stmt* inner = &s;
+  while (true) {
+    if (const Allocate* node = inner->as<Allocate>()) {
+      HONE_TRY(allocate(*node));
+      inner = &node->body;
+    } else if (const Let* bound = inner->as<Let>()) {
+      HONE_TRY(let(*bound));
+      inner = &bound->body;
+    } else {
+      break;
+    }
+  }
+  HONE_TRY(single(*inner));
+  leave(in_scope_.size() - outside);
   return {};
 }
 
-Result<void> Verifier::stmt(const Stmt& s) {
+Result<void> Verifier::single(const Stmt& s) {
   if (!s) return broken("a statement is missing");
   if (const For* node = s.as<For>()) return loop(*node);
   if (const Block* node = s.as<Block>()) return block(*node);
   if (const Store* node = s.as<Store>()) return store(*node);
   if (const If* node = s.as<If>()) return branch(*node);
-  if (const Allocate* node = s.as<Allocate>()) return allocate(*node);
-  if (const Let* node = s.as<Let>()) return let(*node);
   if (const Evaluate* node = s.as<Evaluate>()) return expr(node->value);
   if (const Seq* node = s.as<Seq>())
     for (const Stmt& child : node->stmts) HONE_TRY(stmt(child));
