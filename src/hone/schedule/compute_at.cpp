@@ -8,6 +8,7 @@
 #include "hone/schedule/legality.h"
 #include "hone/schedule/nest.h"
 #include "hone/schedule/primitives.h"
+#include "hone/schedule/visited.h"
 
 namespace hone::schedule {
 
@@ -146,9 +147,11 @@ Result<Program> compute_at(const Program& program, std::string_view block_name, 
     if (const auto region = region_of(old_loop.loop().body, store->buffer, Access::Read, Bounds(), outer))
       HONE_TRY(needed.add(*store, *region));
 
+  HONE_TRY(const Visited visited, visited_below(path, common_loops(path, old_loop), kStep));
+
   const Program without = replace(program, path, Stmt());
   HONE_TRY(const Path loop, find_loop(without, loop_name, kStep));
-  const Stmt nest = make_nest(without, block, needed.ranges(), outer);
+  const Stmt nest = make_nest(without, block, needed.ranges(), visited.conditions, outer);
   Program moved = insert_before(without, first_reader(loop, block), nest);
   HONE_TRY(const Path place, find_block(moved, block_name, kStep));
   HONE_TRY(check_loops_above(moved, place, kStep));

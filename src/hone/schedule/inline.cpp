@@ -7,6 +7,7 @@
 #include "hone/schedule/legality.h"
 #include "hone/schedule/nest.h"
 #include "hone/schedule/primitives.h"
+#include "hone/schedule/visited.h"
 
 namespace hone::schedule {
 

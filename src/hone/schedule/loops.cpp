@@ -6,6 +6,7 @@
 #include "hone/ir/simplify.h"
 #include "hone/schedule/legality.h"
 #include "hone/schedule/primitives.h"
+#include "hone/schedule/visited.h"
 
 namespace hone::schedule {
 
@@ -166,6 +167,28 @@ Result<Program> fuse(const Program& program, std::span<const std::string> names)
           For{.var = fused, .extent = imm(product(extents)), .body = body, .annotations = loops.front()->annotations}));
 }
 
+namespace {
+
+/// An error if a reduction over one of the loops now meets a point again before it is complete: loops that compute a
+/// block anew must stay outside its reduction loops.
+Result<void> check_reductions(const Program& program, std::span<const std::string> loops) {
+  HONE_TRY(const Path inner, find_loop(program, loops.back(), "reorder"));
+  for (const Path& path : blocks_below(inner)) {
+    const For* outermost = path.block().init ? outermost_reduce_loop(path) : nullptr;
+    const bool is_touched = outermost && std::any_of(path.stmts.begin(), path.stmts.end(), [&](const Stmt& s) {
+      const For* loop = s.as<For>();
+      return loop && role_of(loop->var, path.block()) == Role::Reduce &&
+             std::find(loops.begin(), loops.end(), name_of(loop->var)) != loops.end();
+    });
+    if (is_touched && !visits_once_below(path, *outermost))
+      return error(ErrorCode::IllegalStep, "reorder: block '{}' may visit a point more than once below loop '{}'",
+                   path.block().name, name_of(outermost->var));
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<Program> reorder(const Program& program, std::span<const std::string> names) {
   if (names.empty()) return error(ErrorCode::IllegalStep, "reorder: no loops are given, at least one is needed");
   // The loop of the list that stands outermost heads the chain.
@@ -209,6 +232,7 @@ Result<Program> reorder(const Program& program, std::span<const std::string> nam
     now = make(For{loop.var, loop.extent, loop.how, now, loop.annotations});
   }
   Program reordered = replace(program, head, now);
+  HONE_TRY(check_reductions(reordered, names));
   for (const For* loop : chain)
     if (loop->how != ForKind::Serial && loop->how != ForKind::Unrolled) {
       HONE_TRY(const Path path, find_loop(reordered, name_of(loop->var), "reorder"));

@@ -57,12 +57,14 @@ IterRange within(const Range& range, const Iter& iter, const Bounds& outer) {
   return {imm(first), end - first};
 }
 
-Stmt make_nest(const Program& program, const Block& block, std::span<const IterRange> ranges, const Bounds& outer) {
+Stmt make_nest(const Program& program, const Block& block, std::span<const IterRange> ranges,
+               std::span<const Expr> conditions, const Bounds& outer) {
   HONE_CHECK(ranges.size() == block.iters.size(), "{} ranges for {} variables", ranges.size(), block.iters.size());
   LoopNames names(program);
   Block moved = block;
   moved.predicate = {};
   Bounds bounds = outer;
+  Substitution values;
   std::vector<std::pair<Expr, std::int64_t>> loops;
   for (const IterKind kind : {IterKind::Spatial, IterKind::Reduce}) {
     for (std::size_t i = 0; i < ranges.size(); ++i) {
@@ -76,7 +78,12 @@ Stmt make_nest(const Program& program, const Block& block, std::span<const IterR
       if (!can_prove(iter.binding >= 0, bounds)) moved.predicate = conjoin(moved.predicate, imm(0) <= iter.binding);
       if (!can_prove(iter.binding < iter.extent, bounds))
         moved.predicate = conjoin(moved.predicate, iter.binding < iter.extent);
+      values.emplace_back(iter.var, iter.binding);
     }
+  }
+  for (const Expr& condition : conditions) {
+    const Expr now = simplify(substitute(condition, values), bounds);
+    if (!is_int(now, 1)) moved.predicate = conjoin(moved.predicate, now);
   }
   Stmt nest = make(std::move(moved));
   for (std::size_t i = loops.size(); i-- > 0;)
@@ -94,7 +101,7 @@ Stmt make_copy(const Program& program, const std::string& name, const Expr& from
     copy.iters.push_back({.var = indices[axis], .extent = shape[axis], .kind = IterKind::Spatial, .binding = {}});
   }
   copy.body = store(to, indices, load(from, indices));
-  return make_nest(program, copy, ranges, Bounds());
+  return make_nest(program, copy, ranges, {}, Bounds());
 }
 
 std::vector<IterRange> written_ranges(const Program& program, const Expr& buffer) {
@@ -106,13 +113,6 @@ std::vector<IterRange> written_ranges(const Program& program, const Expr& buffer
     ranges.push_back(written ? within((*written)[axis], all, Bounds()) : full_range(all));
   }
   return ranges;
-}
-
-bool visits_whole_domain(const Path& block) {
-  return std::all_of(block.block().iters.begin(), block.block().iters.end(), [&](const Iter& iter) {
-    const IterRange visited = within(range_of(iter.binding, block.bounds()), iter, Bounds());
-    return is_int(visited.min, 0) && visited.extent == constant_value(iter.extent);
-  });
 }
 
 Path top_level(const Path& path) {
@@ -146,12 +146,6 @@ Result<void> check_none_pipelined(const Path& path, std::string_view step) {
   for (const Stmt& s : path.stmts)
     if (const For* loop = s.as<For>()) HONE_TRY(check_not_pipelined(*loop, step));
   return {};
-}
-
-std::vector<std::pair<Expr, Expr>> bindings_of(const Block& block) {
-  std::vector<std::pair<Expr, Expr>> values;
-  for (const Iter& iter : block.iters) values.emplace_back(iter.var, iter.binding);
-  return values;
 }
 
 }  // namespace hone::schedule

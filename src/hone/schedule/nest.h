@@ -25,10 +25,11 @@ IterRange full_range(const ir::Iter& iter);
 IterRange within(const ir::Range& range, const ir::Iter& iter, const ir::Bounds& outer);
 
 /// The block below one new loop per iteration variable, the spatial ones outside, each in the order of the block. The
-/// loop of variable `vi` is named `i`, if that is free in the program. Values outside the variable's domain are guarded
-/// where they cannot be excluded. The block's old bindings and predicate are forgotten.
+/// loop of variable `vi` is named `i`, if that is free in the program. The predicate becomes: the variables are in
+/// their domains and satisfy the `conditions`, as far as that is not certain. The old bindings and predicate are
+/// forgotten.
 ir::Stmt make_nest(const Program& program, const ir::Block& block, std::span<const IterRange> ranges,
-                   const ir::Bounds& outer);
+                   std::span<const ir::Expr> conditions, const ir::Bounds& outer);
 
 /// A block that copies the elements of `from` within the ranges (one per axis) to `to`, below loops `ax0`, `ax1`, ….
 ir::Stmt make_copy(const Program& program, const std::string& name, const ir::Expr& from, const ir::Expr& to,
@@ -36,9 +37,6 @@ ir::Stmt make_copy(const Program& program, const std::string& name, const ir::Ex
 
 /// The elements of a buffer, one range per axis, that the program writes; all of them for an input.
 std::vector<IterRange> written_ranges(const Program& program, const ir::Expr& buffer);
-
-/// Whether the loops around a block take each of its variables through all values.
-bool visits_whole_domain(const Path& block);
 
 /// The statement right below the function's allocations that contains the target.
 Path top_level(const Path& path);
@@ -56,8 +54,5 @@ bool determines_all(std::span<const ir::Expr> indices, std::span<const ir::Expr>
 
 /// An error if one of the loops above the target, or the target itself, is software-pipelined.
 Result<void> check_none_pipelined(const Path& path, std::string_view step);
-
-/// The bindings of a block as what to put in place of its variables.
-std::vector<std::pair<ir::Expr, ir::Expr>> bindings_of(const ir::Block& block);
 
 }  // namespace hone::schedule

@@ -6,6 +6,7 @@
 #include "hone/schedule/legality.h"
 #include "hone/schedule/nest.h"
 #include "hone/schedule/primitives.h"
+#include "hone/schedule/visited.h"
 
 namespace hone::schedule {
 
@@ -39,17 +40,6 @@ Result<Split> split_loops(const Path& path, const Path& loop) {
     (!below ? split.outside : role == Role::Reduce ? split.reduce : split.spatial).push_back(&here);
   }
   return split;
-}
-
-/// An error unless the loops below the initialisation visit each point once.
-Result<void> check_visits_once(const Path& path, const Path& loop, const Split& split) {
-  std::vector<Expr> point, loops;
-  for (const Iter& iter : path.block().iters) point.push_back(iter.binding);
-  for (const For* below : split.spatial) loops.push_back(below->var);
-  for (const For* below : split.reduce) loops.push_back(below->var);
-  if (determines_all(point, loops, {}, path.bounds())) return {};
-  return error(ErrorCode::IllegalStep, "{}: block '{}' may visit a point more than once below loop '{}'", kStep,
-               path.block().name, name_of(loop.loop().var));
 }
 
 /// The loops and the block that initialise what the update below them adds to.
@@ -99,7 +89,9 @@ Result<Program> decompose_reduction(const Program& program, std::string_view blo
     return error(ErrorCode::IllegalStep, "{}: block '{}' has no initialisation of a reduction", kStep, block_name);
   HONE_TRY(check_none_pipelined(path, kStep));
   HONE_TRY(const Split split, split_loops(path, loop));
-  HONE_TRY(check_visits_once(path, loop, split));
+  if (!visits_once_below(path, loop.loop()))
+    return error(ErrorCode::IllegalStep, "{}: block '{}' may visit a point more than once below loop '{}'", kStep,
+                 block_name, loop_name);
   HONE_TRY(const Stmt init, make_init(program, block, split));
 
   Block update = block;

@@ -8,6 +8,7 @@
 #include "hone/schedule/legality.h"
 #include "hone/schedule/nest.h"
 #include "hone/schedule/primitives.h"
+#include "hone/schedule/visited.h"
 
 namespace hone::schedule {
 
@@ -208,32 +209,6 @@ Result<ProducedRanges> find_produced(const Program& program, const Path& consume
   return produced;
 }
 
-/// The values of all variables of the consumer in one iteration of the loop: what is produced, within what it visits
-/// now.
-Result<std::vector<IterRange>> ranges_at(const Path& consumer, const Path& loop, const ProducedRanges& produced) {
-  const Block& block = consumer.block();
-  const Bounds bounds = loop.bounds();
-  Bounds inner;
-  const std::vector<Stmt> loops = consumer.loops();
-  for (std::size_t i = common_loops(consumer, loop); i < loops.size(); ++i)
-    inner.add_extent(loops[i].get<For>().var, loops[i].get<For>().extent);
-  std::vector<IterRange> ranges;
-  for (std::size_t i = 0; i < block.iters.size(); ++i) {
-    const Iter& iter = block.iters[i];
-    const IterRange visited = within(range_of(iter.binding, inner, bounds), iter, bounds);
-    const IterRange range = produced.range(i).value_or(visited);
-    const bool is_inside =
-        is_whole(visited, iter.extent) || (can_prove(visited.min <= range.min, bounds) &&
-                                           can_prove(range.min + range.extent <= visited.min + visited.extent, bounds));
-    if (!is_inside)
-      return error(ErrorCode::IllegalStep,
-                   "{}: block '{}' computes a part of variable '{}' only, an iteration of loop '{}' produces more",
-                   kStep, block.name, name_of(iter.var), name_of(loop.loop().var));
-    ranges.push_back(range);
-  }
-  return ranges;
-}
-
 /// The last statement of the loop's body that writes something the consumer reads.
 Path last_writer(const Path& loop, const Block& consumer) {
   Path place = loop;
@@ -255,11 +230,14 @@ Result<Program> reverse_compute_at(const Program& program, std::string_view bloc
   HONE_TRY(const Path old_loop, find_loop(program, loop_name, kStep));
   HONE_TRY(check_movable(path, old_loop));
   HONE_TRY(const ProducedRanges produced, find_produced(program, path, old_loop));
-  HONE_TRY(const std::vector<IterRange> ranges, ranges_at(path, old_loop, produced));
+  HONE_TRY(const Visited visited, visited_below(path, common_loops(path, old_loop), kStep));
+  std::vector<IterRange> ranges;
+  for (std::size_t i = 0; i < visited.ranges.size(); ++i)
+    ranges.push_back(produced.range(i).value_or(visited.ranges[i]));
 
   const Program without = replace(program, path, Stmt());
   HONE_TRY(const Path loop, find_loop(without, loop_name, kStep));
-  const Stmt nest = make_nest(without, path.block(), ranges, loop.bounds());
+  const Stmt nest = make_nest(without, path.block(), ranges, visited.conditions, loop.bounds());
   Program moved = insert_after(without, last_writer(loop, path.block()), nest);
   HONE_TRY(const Path place, find_block(moved, block_name, kStep));
   HONE_TRY(check_loops_above(moved, place, kStep));

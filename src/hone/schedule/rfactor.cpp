@@ -1,13 +1,13 @@
 /// rfactor: a reduction becomes partial reductions, one per value of a loop, and a reduction of those.
 #include <algorithm>
 
-#include "hone/ir/region.h"
 #include "hone/ir/rewrite.h"
 #include "hone/ir/simplify.h"
 #include "hone/schedule/combiner.h"
 #include "hone/schedule/legality.h"
 #include "hone/schedule/nest.h"
 #include "hone/schedule/primitives.h"
+#include "hone/schedule/visited.h"
 
 namespace hone::schedule {
 
@@ -25,15 +25,6 @@ struct Guards {
 
 bool uses_any(const Expr& e, const std::vector<const For*>& loops) {
   return std::any_of(loops.begin(), loops.end(), [&](const For* loop) { return uses(e, loop->var); });
-}
-
-void add_conjuncts(const Expr& predicate, std::vector<Expr>& conjuncts) {
-  if (const And* both = predicate.as<And>()) {
-    add_conjuncts(both->a, conjuncts);
-    add_conjuncts(both->b, conjuncts);
-  } else {
-    conjuncts.push_back(predicate);
-  }
 }
 
 /// The loops around a block by their role.
@@ -56,9 +47,8 @@ Result<Loops> sort_loops(const Path& path) {
 
 Result<Guards> sort_guards(const Block& block, const Loops& loops) {
   Guards guards;
-  std::vector<Expr> conjuncts;
-  if (block.predicate) add_conjuncts(block.predicate, conjuncts);
-  for (const Expr& condition : conjuncts) {
+  if (!block.predicate) return guards;
+  for (const Expr& condition : conjuncts_of(block.predicate)) {
     const bool is_reduction = uses_any(condition, loops.reduce);
     if (is_reduction && uses_any(condition, loops.spatial))
       return error(ErrorCode::IllegalStep, "{}: a condition of block '{}' is on spatial and reduction loops at once",
@@ -79,6 +69,9 @@ Result<void> check_factorable(const Program& program, const Path& path, const Pa
                  block.name);
   if (!block.init)
     return error(ErrorCode::IllegalStep, "{}: block '{}' is a reduction initialised elsewhere", kStep, block.name);
+  if (const For* outermost = outermost_reduce_loop(path); !visits_once_below(path, *outermost))
+    return error(ErrorCode::IllegalStep, "{}: block '{}' may visit a point more than once below loop '{}'", kStep,
+                 block.name, name_of(outermost->var));
   for (const Expr& buffer : written_buffers(block))
     for (const Path& reader : readers(program, buffer))
       if (is_below(reader, top_level(path).target()))
@@ -172,11 +165,12 @@ Result<Stmt> make_final(const Program& program, const Parts& parts) {
   const Block& block = parts.original.block();
   const Expr slot = var("v" + name_of(parts.factored.var));
   Block final{.name = block.name, .init = block.init, .annotations = block.annotations};
+  HONE_TRY(const Visited visited, visited_below(parts.original, 0, kStep));
   std::vector<IterRange> ranges;
-  for (const Iter& iter : block.iters) {
-    if (iter.kind == IterKind::Reduce) continue;
-    final.iters.push_back(iter);
-    ranges.push_back(within(range_of(iter.binding, parts.original.bounds()), iter, Bounds()));
+  for (std::size_t i = 0; i < block.iters.size(); ++i) {
+    if (block.iters[i].kind == IterKind::Reduce) continue;
+    final.iters.push_back(block.iters[i]);
+    ranges.push_back(visited.ranges[i]);
   }
   final.iters.push_back({slot, parts.factored.extent, IterKind::Reduce, parts.factored.var});
   ranges.push_back(full_range(final.iters.back()));
@@ -189,7 +183,7 @@ Result<Stmt> make_final(const Program& program, const Parts& parts) {
     if (iter.kind == IterKind::Reduce && uses(final.body, iter.var))
       return error(ErrorCode::IllegalStep, "{}: how block '{}' combines depends on variable '{}'", kStep, block.name,
                    name_of(iter.var));
-  return make_nest(program, final, ranges, Bounds());
+  return make_nest(program, final, ranges, visited.conditions, Bounds());
 }
 
 }  // namespace
