@@ -148,4 +148,10 @@ Result<void> check_none_pipelined(const Path& path, std::string_view step) {
   return {};
 }
 
+std::vector<std::pair<Expr, Expr>> bindings_of(const Block& block) {
+  std::vector<std::pair<Expr, Expr>> values;
+  for (const Iter& iter : block.iters) values.emplace_back(iter.var, iter.binding);
+  return values;
+}
+
 }  // namespace hone::schedule

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hone/ir/region.h"
@@ -54,5 +55,8 @@ bool determines_all(std::span<const ir::Expr> indices, std::span<const ir::Expr>
 
 /// An error if one of the loops above the target, or the target itself, is software-pipelined.
 Result<void> check_none_pipelined(const Path& path, std::string_view step);
+
+/// The bindings of a block as what to put in place of its variables.
+std::vector<std::pair<ir::Expr, ir::Expr>> bindings_of(const ir::Block& block);
 
 }  // namespace hone::schedule
