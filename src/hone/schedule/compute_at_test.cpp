@@ -117,6 +117,13 @@ TEST(ComputeAt, RefusesWithTheReason) {
   EXPECT_EQ(ir::to_text(p), before);
 }
 
+TEST(ComputeAt, RefusesABlockThatNothingReads) {
+  const Program p = chain(3, 4);
+  const Path reader = *find_block(p, "D", "test");
+  EXPECT_EQ(refusal(compute_at(replace(p, reader, ir::make(ir::Seq{})), "C", "i_2")),
+            "compute_at: no block reads block 'C'");
+}
+
 TEST(ComputeAt, RefusesToShareElementsBetweenLanes) {
   const Program p = *vectorize(blur(6, 8), "i_1");
   EXPECT_EQ(refusal(compute_at(p, "X", "i_1")),

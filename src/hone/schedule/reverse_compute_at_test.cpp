@@ -95,19 +95,14 @@ TEST(ReverseComputeAt, RefusesWithTheReason) {
 }
 
 TEST(ReverseComputeAt, RefusesPartsThatOverlap) {
-  const Program naive = blur(6, 5);
-  const Tensor a = placeholder("A", {8});
-  const Tensor x = compute("X", {8}, [&](const Indices& i) { return a(i) + a(i); });
-  const Tensor y = compute("Y", {6}, [&](const Indices& i) { return x(i[0]) + x(i[0] + 2); });
-  const Tensor z = compute("Z", {8}, [&](const Indices& i) { return x(i) * a(i); });
-  const Program p = lower("overlap", {a}, {y, z});
-  // X under the loop of Y would be recomputed in part by each iteration, if Z did not need all of it elsewhere.
-  EXPECT_EQ(refusal(compute_at(p, "X", "i_1")),
-            "compute_at: block 'X' is read by block 'Z', which is not below loop 'i_1'");
-  const Tensor both = compute("B", {4, 4}, [&](const Indices& i) { return x(i[0]) + y(i[1]); });
-  const Program outer_sum = lower("outer_sum", {a}, {both});
-  EXPECT_EQ(refusal(reverse_compute_at(outer_sum, "B", "i")),
-            "reverse_compute_at: block 'B' reads buffer 'Y', which block 'Y' has not completed before loop 'i' begins");
+  // Four neighbours of a fused loop over 3 × 6 elements reach over the ends of rows: their boxes overlap.
+  const Program naive = chain(3, 6);
+  const Program fused = checked(naive, fuse(naive, Loops{"i", "j"}));
+  const Program p = checked(naive, split(fused, "i@j", Factors{kRest, 4}));
+  EXPECT_EQ(refusal(reverse_compute_at(p, "C", "i@j.0")),
+            "reverse_compute_at: iterations of loop 'i@j.0' and those around it may share elements of buffer 'B'");
+  const Program whole_rows = checked(naive, split(fused, "i@j", Factors{kRest, 6}));
+  checked(naive, reverse_compute_at(whole_rows, "C", "i@j.0"));
 }
 
 TEST(ReverseComputeAt, RefusesUnrelatedParts) {
