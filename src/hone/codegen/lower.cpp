@@ -73,6 +73,7 @@ Result<Function> lower(const Function& scheduled, const Target& target, const Pa
   f = pass("simplify", simplify_body(f));  // after unrolling, which leaves constants
   f = pass("drop_single_loops", drop_single_loops(f));
   f = pass("promote_accumulators", promote_accumulators(f));
+  f = pass("mask_loads", mask_loads(f));  // again: simplify drops masks that the Select around implies
   return f;
 }
 

@@ -1,7 +1,10 @@
 #include "hone/codegen/mask_loads.h"
 
+#include <algorithm>
+
 #include "hone/codegen/conditions.h"
 #include "hone/codegen/vector_ops.h"
+#include "hone/ir/equal.h"
 #include "hone/ir/rewrite.h"
 #include "hone/ir/simplify.h"
 
@@ -11,10 +14,16 @@ using namespace ir;
 
 namespace {
 
+/// An element that is accessed in any case.
+struct Element {
+  Expr buffer, index;
+};
+
 /// Rewrites expressions under a condition (null: none) that says when the original would be evaluated.
 class Masker {
  public:
-  explicit Masker(const Bounds& bounds) : bounds_(bounds) {}
+  /// `touched`: elements known to lie inside their buffers; those that an expression loads in any case are added.
+  Masker(const Bounds& bounds, std::vector<Element>& touched) : bounds_(bounds), touched_(touched) {}
 
   Expr mask(const Expr& e, const Expr& condition) const {
     switch (e.kind()) {
@@ -71,21 +80,49 @@ class Masker {
 
   Expr mask_load(const Expr& e, const Expr& condition) const {
     const Expr mapped = map_children(e, [&](const Expr& child) { return mask(child, condition); });
-    if (!condition) return mapped;
     const Load& node = mapped.get<Load>();
-    if (is_inside(node)) return mapped;
-    return make(Load{node.buffer, node.indices, with_lanes(both(node.mask, condition), mapped.type().lanes)});
+    if (!condition) {
+      if (!node.mask && !has_load(node.indices.at(0))) touched_.push_back({node.buffer, node.indices[0]});
+      return mapped;
+    }
+    const Expr added = missing_from(node.mask, condition);
+    if (!added || is_inside(node)) return mapped;
+    return make(Load{node.buffer, node.indices, with_lanes(both(node.mask, added), mapped.type().lanes)});
+  }
+
+  /// The conjuncts of `condition` that the mask does not ask already.
+  static Expr missing_from(const Expr& mask, const Expr& condition) {
+    const std::vector<Expr> asked = conjuncts(mask);
+    std::vector<Expr> missing = conjuncts(condition);
+    std::erase_if(missing, [&](const Expr& conjunct) {
+      return std::any_of(asked.begin(), asked.end(), [&](const Expr& known) { return is_same(known, conjunct); });
+    });
+    return conjunction(missing);
+  }
+
+  /// Whether the conditions are equal, one of them perhaps in all lanes.
+  static bool is_same(const Expr& a, const Expr& b) {
+    const Broadcast *x = a.as<Broadcast>(), *y = b.as<Broadcast>();
+    return equal(x && !y ? x->value : a, y && !x ? y->value : b);
   }
 
   bool is_inside(const Load& load) const {
     const auto size = as_int(load.buffer.get<Buffer>().shape.at(0));
     const Interval index = bounds_of(load.indices.at(0), bounds_);
-    return size && index.min >= 0 && index.max < *size;
+    if (size && index.min >= 0 && index.max < *size) return true;
+    return std::any_of(touched_.begin(), touched_.end(), [&](const Element& element) {
+      return element.buffer.is(load.buffer) && equal(element.index, load.indices[0]);
+    });
   }
 
   Expr safe_divisor(const Expr& divisor, const Expr& condition) const {
-    if (!condition || !divisor.type().is_integer() || as_int(divisor)) return divisor;
+    if (!condition || !divisor.type().is_integer() || !may_be_zero(divisor)) return divisor;
     return select(condition, divisor, constant(divisor.type(), std::int64_t{1}));
+  }
+
+  bool may_be_zero(const Expr& divisor) const {
+    const Interval values = bounds_of(divisor, bounds_);
+    return values.min <= 0 && values.max >= 0;
   }
 
   template <typename Node>
@@ -103,20 +140,41 @@ class Masker {
   }
 
   const Bounds& bounds_;
+  std::vector<Element>& touched_;
 };
 
-Stmt mask_below(const Stmt& s, const Bounds& bounds) {
+/// What a guard says about single variables.
+void learn(const Expr& condition, Bounds& bounds) {
+  for (const Expr& conjunct : conjuncts(condition)) {
+    const Lt* lt = conjunct.as<Lt>();
+    const Le* le = conjunct.as<Le>();
+    if (!lt && !le) continue;
+    const Expr &a = lt ? lt->a : le->a, &b = lt ? lt->b : le->b;
+    const std::int64_t strict = lt ? 1 : 0;
+    if (a.as<Var>() && as_int(b)) bounds.add(a, {bounds.of(a).min, std::min(bounds.of(a).max, *as_int(b) - strict)});
+    if (b.as<Var>() && as_int(a)) bounds.add(b, {std::max(bounds.of(b).min, *as_int(a) + strict), bounds.of(b).max});
+  }
+}
+
+Stmt mask_below(const Stmt& s, const Bounds& bounds, std::vector<Element> touched) {
   Bounds inner = bounds;
   if (const For* loop = s.as<For>()) inner.add_extent(loop->var, loop->extent);
+  if (const Store* store = s.as<Store>(); store && !store->mask) touched.push_back({store->buffer, store->indices[0]});
+  const If* branch = s.as<If>();
+  if (branch) learn(branch->condition, inner);
   return map_children(
-      s, [&](const Stmt& child) { return mask_below(child, inner); },
-      [&](const Expr& e) { return Masker(bounds).mask(e, {}); });
+      s,
+      [&](const Stmt& child) {
+        const bool is_otherwise = branch && child.is(branch->otherwise);
+        return mask_below(child, is_otherwise ? bounds : inner, touched);
+      },
+      [&](const Expr& e) { return Masker(bounds, touched).mask(e, {}); });
 }
 
 }  // namespace
 
 Function mask_loads(const Function& function) {
-  return {function.name, function.params, mask_below(function.body, {})};
+  return {function.name, function.params, mask_below(function.body, {}, {})};
 }
 
 }  // namespace hone::codegen

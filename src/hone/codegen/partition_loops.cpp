@@ -5,6 +5,7 @@
 #include "hone/codegen/conditions.h"
 #include "hone/codegen/names.h"
 #include "hone/ir/affine.h"
+#include "hone/ir/equal.h"
 #include "hone/ir/region.h"
 #include "hone/ir/rewrite.h"
 #include "hone/ir/simplify.h"
@@ -18,10 +19,10 @@ namespace {
 /// A loop is cut into at most this many parts.
 constexpr std::size_t kMaxParts = 4;
 
-/// A conjunct of a guard below a loop: holds where `slack` > 0.
+/// A conjunct of a guard below a loop: holds where its slack is positive.
 struct Guard {
-  Expr condition, slack;
-  Bounds inner;  ///< of the loops between
+  Expr condition;
+  Range slack_range;  ///< over all iterations of the loops between
 };
 
 /// Part of a loop's range, and what the guard is there.
@@ -42,11 +43,22 @@ void find_guards(const Stmt& s, const Expr& var, const Bounds& inner, std::vecto
   if (const If* node = s.as<If>())
     for (const Expr& conjunct : conjuncts(node->condition)) {
       const Expr slack = slack_of(conjunct);
-      if (slack && uses(conjunct, var) && !has_load(conjunct)) found.push_back({conjunct, slack, inner});
+      if (slack && uses(conjunct, var) && !has_load(conjunct))
+        found.push_back({conjunct, range_of(simplify(slack), inner)});
     }
   Bounds below = inner;
   if (const For* loop = s.as<For>()) below.add_extent(loop->var, loop->extent);
   for_each_child(s, [&](const Stmt& child) { find_guards(child, var, below, found); }, [](const Expr&) {});
+}
+
+/// Whether the expression depends on `var` and on nothing else.
+bool is_over(const Expr& e, const Expr& var) {
+  bool found = false, others = false;
+  walk(e, [&](const Expr& part) {
+    if (part.as<Var>()) (part.is(var) ? found : others) = true;
+    others = others || part.as<Load>();
+  });
+  return found && !others;
 }
 
 /// The values of an affine `e` of one variable that are positive: all below `end`, or all from `begin` on.
@@ -75,7 +87,7 @@ std::optional<Positive> where_positive(const Expr& e, const Expr& var, std::int6
 
 /// The parts of [0, extent) by what the guard does there, or one part if this loop does not decide it.
 std::vector<Part> parts_of(const Guard& guard, const Expr& var, std::int64_t extent) {
-  const Range range = range_of(simplify(guard.slack), guard.inner);
+  const Range& range = guard.slack_range;
   const std::vector<Part> undecided = {{0, extent, Part::Holds::Sometimes}};
   if (!range.min || !range.extent || !as_int(range.extent)) return undecided;
   const auto always = where_positive(simplify(range.min), var, extent);
@@ -162,7 +174,9 @@ Stmt one_loop_per_part(const For& loop, const Plan& plan, const Bounds& bounds) 
     const Stmt body = substitute(body_from(loop, plan, begin), loop.var, index + begin);
     const Stmt part = remove_trivial_loops(make(For{index, imm(extent), loop.how, body, loop.annotations}));
     const Stmt simple = simplify(part, bounds);
-    loops.push_back(simple.as<For>() ? partition_below(simple, bounds) : partition(simple, bounds));
+    const For* rest = simple.as<For>();
+    const bool is_done = rest && rest->var.is(index);
+    loops.push_back(is_done ? partition_below(simple, bounds) : partition(simple, bounds));
   }
   return seq(std::move(loops));
 }
@@ -181,6 +195,27 @@ Stmt one_branch_per_part(const For& loop, const Plan& plan, const Bounds& bounds
   return make(For{loop.var, loop.extent, loop.how, branches, loop.annotations});
 }
 
+/// For guards that this loop decides, though not in parts of its range (a fused loop, say): the body without them where
+/// all of them hold, else the body as it is. Gives back the loop itself if there are no such guards.
+Stmt branch_on_all(const Stmt& s, const For& loop) {
+  std::vector<Guard> guards;
+  find_guards(loop.body, loop.var, {}, guards);
+  Stmt body = loop.body;
+  std::vector<Expr> all_hold;
+  for (const Guard& guard : guards) {
+    const Range& range = guard.slack_range;
+    if (!range.is_known() || !as_int(range.extent) || is_int(range.extent, 1) || !is_over(range.min, loop.var))
+      continue;
+    const Expr holds = simplify(imm(0) < range.min);
+    const auto is_same = [&](const Expr& known) { return equal(known, holds); };
+    if (std::none_of(all_hold.begin(), all_hold.end(), is_same)) all_hold.push_back(holds);
+    body = decide(body, guard.condition, true);
+  }
+  if (all_hold.empty()) return s;
+  const Stmt branches = make(If{conjunction(all_hold), body, loop.body});
+  return make(For{loop.var, loop.extent, loop.how, branches, loop.annotations});
+}
+
 Stmt partition(const Stmt& s, const Bounds& bounds) {
   const For* loop = s.as<For>();
   if (!loop) return partition_below(s, bounds);
@@ -189,7 +224,7 @@ Stmt partition(const Stmt& s, const Bounds& bounds) {
   if (!extent || *extent < 1 || !is_split || count_statements(loop->body) > kMaxPartitionedStatements)
     return partition_below(s, bounds);
   const Plan plan = plan_for(*loop, *extent);
-  if (plan.guards.empty()) return partition_below(s, bounds);
+  if (plan.guards.empty()) return partition_below(branch_on_all(s, *loop), bounds);
   return loop->how == ForKind::Serial ? one_loop_per_part(*loop, plan, bounds)
                                       : one_branch_per_part(*loop, plan, bounds);
 }

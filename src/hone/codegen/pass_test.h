@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "hone/codegen/lower.h"
+#include "hone/codegen/mask_loads.h"
 #include "hone/ir/interpret.h"
+#include "hone/ir/rewrite.h"
 #include "hone/ir/text.h"
 #include "hone/ir/verify.h"
 #include "hone/support/rng.h"
@@ -17,25 +19,23 @@ namespace hone::codegen {
 
 /// The program that the text describes; the test fails if it describes none.
 inline ir::Function program(std::string_view text) {
-  const Result<ir::Function> parsed = ir::parse_function(text);
-  if (!parsed) {
-    ADD_FAILURE() << parsed.error().message << "\n" << text;
-    return {};
-  }
-  const Result<void> verified = ir::verify(*parsed);
+  ir::Function parsed = ir::parse_function(text).value();
+  const Result<void> verified = ir::verify(parsed);
   EXPECT_TRUE(verified) << verified.error().message;
-  return *parsed;
+  return parsed;
+}
+
+inline std::vector<std::int64_t> shape_of(const ir::Expr& buffer) {
+  std::vector<std::int64_t> shape;
+  for (const ir::Expr& extent : buffer.get<ir::Buffer>().shape) shape.push_back(ir::constant_value(extent));
+  return shape;
 }
 
 /// The contents of all parameters after a run on random whole numbers, or the error.
 inline Result<std::vector<ir::Array>> run(const ir::Function& f, std::uint64_t seed) {
   Rng rng(seed);
   std::vector<ir::Array> arrays;
-  for (const ir::Expr& param : f.params) {
-    std::vector<std::int64_t> shape;
-    for (const ir::Expr& extent : param.get<ir::Buffer>().shape) shape.push_back(ir::constant_value(extent));
-    arrays.push_back(ir::random_whole(rng, param.type(), shape));
-  }
+  for (const ir::Expr& param : f.params) arrays.push_back(ir::random_whole(rng, param.type(), shape_of(param)));
   std::vector<ir::Array*> args;
   for (ir::Array& array : arrays) args.push_back(&array);
   HONE_TRY(ir::interpret(f, args));
@@ -69,6 +69,27 @@ inline ir::Function checked_lower(const ir::Function& f, int vector_bits = 512) 
   const Result<ir::Function> lowered = lower(f, target, options);
   EXPECT_TRUE(lowered) << lowered.error().message;
   return lowered ? *lowered : f;
+}
+
+inline int count_unmasked_loads(const ir::Function& f) {
+  int count = 0;
+  ir::walk(
+      f.body, [](const ir::Stmt&) {}, [&](const ir::Expr& e) { count += e.as<ir::Load>() && !e.get<ir::Load>().mask; });
+  return count;
+}
+
+/// Expects what lower() promises of its result.
+inline void expect_lowered(const ir::Function& f) {
+  using namespace ir;
+  walk(f.body, [&](const Stmt& s) {
+    const For* loop = s.as<For>();
+    const Allocate* allocation = s.as<Allocate>();
+    EXPECT_FALSE(s.as<Block>());
+    EXPECT_TRUE(!loop || loop->how == ForKind::Serial || loop->how == ForKind::Parallel) << name_of(loop->var);
+    EXPECT_TRUE(!allocation || allocation->buffer.get<Buffer>().shape.size() == 1) << name_of(allocation->buffer);
+  });
+  EXPECT_EQ(count_unmasked_loads(f), count_unmasked_loads(mask_loads(f))) << "a load in a Select is open\n"
+                                                                          << to_text(f);
 }
 
 }  // namespace hone::codegen

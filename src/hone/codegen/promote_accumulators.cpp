@@ -29,9 +29,18 @@ struct Slot {
   Expr register_index() const { return lanes == 1 ? imm(place) : make(Ramp{imm(place), imm(1)}, lanes); }
 };
 
+/// How many lanes from the first on may be active: all, unless the mask compares the lane's number with a constant.
+std::int64_t active_lanes(const Slot& slot) {
+  const Lt* below = slot.mask ? slot.mask.as<Lt>() : nullptr;
+  const Ramp* lane = below ? below->a.as<Ramp>() : nullptr;
+  const Broadcast* limit = below ? below->b.as<Broadcast>() : nullptr;
+  if (!lane || !limit || !is_int(lane->stride, 1) || !as_int(lane->base) || !as_int(limit->value)) return slot.lanes;
+  return std::clamp<std::int64_t>(*as_int(limit->value) - *as_int(lane->base), 0, slot.lanes);
+}
+
 bool overlap(const Slot& a, const Slot& b) {
-  for (int i = 0; i < a.lanes; ++i)
-    for (int j = 0; j < b.lanes; ++j)
+  for (std::int64_t i = 0; i < active_lanes(a); ++i)
+    for (std::int64_t j = 0; j < active_lanes(b); ++j)
       if (a.offset + a.stride * i == b.offset + b.stride * j) return true;
   return false;
 }

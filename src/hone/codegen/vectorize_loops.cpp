@@ -16,6 +16,9 @@ namespace {
 /// Up to this many vectors of one statement are written out; more become a loop.
 constexpr std::int64_t kMaxVectorsPerStatement = 16;
 
+/// Instruction sets with vectors of this width (AVX-512) take a mask with every load and store.
+constexpr int kBitsWithFreeMasks = 512;
+
 bool has_vectorized_loop(const Stmt& s) {
   bool found = false;
   walk(s, [&](const Stmt& child) {
@@ -110,14 +113,28 @@ class Vectorizer {
       done = count * width;
     }
     while (done < extent) {
-      const auto rest = static_cast<std::uint64_t>(extent - done);
-      const auto lanes = static_cast<std::int64_t>(std::bit_floor(rest));
-      const std::optional<Stmt> wide = widen_or_single(s, loop.var, imm(done), lanes, bounds);
+      const Rest rest = next_rest(extent - done, width);
+      const Stmt part = rest.is_masked ? make(If{.condition = loop.var < extent, .then = s}) : s;
+      const std::optional<Stmt> wide = widen_or_single(part, loop.var, imm(done), rest.lanes, bounds);
       if (!wide) return serial(loop, s);
       pieces.push_back(*wide);
-      done += lanes;
+      done += rest.lanes;
     }
     return seq(std::move(pieces));
+  }
+
+  /// Lanes of the next vector when fewer than a register's are left.
+  struct Rest {
+    std::int64_t lanes;
+    bool is_masked;
+  };
+
+  /// One vector with some lanes masked off where masks cost nothing, else 2^n lanes at a time.
+  Rest next_rest(std::int64_t left, std::int64_t width) const {
+    const auto count = static_cast<std::uint64_t>(left);
+    if (vector_bits_ < kBitsWithFreeMasks || std::has_single_bit(count) || left > width)
+      return {static_cast<std::int64_t>(std::bit_floor(count)), false};
+    return {static_cast<std::int64_t>(std::bit_ceil(count)), true};
   }
 
   static std::optional<Stmt> widen_or_single(const Stmt& s, const Expr& var, const Expr& base, std::int64_t lanes,
