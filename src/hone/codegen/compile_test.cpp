@@ -135,6 +135,16 @@ TEST(Compile, OptionsAndNamesAreChecked) {
   EXPECT_EQ(twice.error().message, "function name 'f' is empty or used twice in the module");
 }
 
+TEST(Compile, AFunctionMayNotHideACFunctionThatTheModuleCalls) {
+  const Expr a = flat_buffer("a", kF64, 8), i = var("i");
+  const Stmt body = loop(i, 8, store(a, {i}, call(Intrinsic::Erf, {load(a, {i})})));
+  const auto hidden = compile(Module{{{"erf", {a}, body}}}, host_target());
+  ASSERT_FALSE(hidden);
+  EXPECT_EQ(hidden.error().message,
+            "function 'erf' has the name of a C function that the module calls, allowed is any other name");
+  EXPECT_TRUE(compile(Module{{{"other", {a}, body}}}, host_target()));
+}
+
 TEST(Compile, ManyThreadsMayCompileAtOnce) {
   std::vector<std::jthread> threads;
   for (int t = 0; t < 4; ++t)

@@ -52,7 +52,7 @@ Result<std::string> write(const ir::Module& lowered, const Target& target, const
   module.setDataLayout(machine->createDataLayout());
 
   ModuleEmitter emitter(module, target, options);
-  for (const ir::Function& function : lowered.functions) emitter.emit(function);
+  HONE_TRY(emitter.emit(lowered));
   std::string broken;
   llvm::raw_string_ostream stream(broken);
   if (llvm::verifyModule(module, &stream))

@@ -85,6 +85,8 @@ llvm::Value* FunctionEmitter::compute(const Expr& e) {
       return b_.CreateNot(value(e.get<Not>().a));
     case Kind::Select: {
       const Select& node = e.get<Select>();
+      const Call* any = node.condition.as<Call>();
+      if (any && any->function == Intrinsic::ReduceMax) return branch(node);
       return select(value(node.condition), value(node.a), value(node.b));
     }
     case Kind::Cast:
@@ -115,6 +117,32 @@ llvm::Value* FunctionEmitter::constant(DType t, double number, std::int64_t whol
 
 llvm::Value* FunctionEmitter::select(llvm::Value* condition, llvm::Value* a, llvm::Value* b) {
   return b_.CreateSelect(condition, a, b);
+}
+
+llvm::Value* FunctionEmitter::branch(const Select& node) {
+  llvm::Value* condition = value(node.condition);
+  llvm::BasicBlock* then = block("any");
+  llvm::BasicBlock* otherwise = block("none");
+  llvm::BasicBlock* done = block("done");
+  b_.CreateCondBr(condition, then, otherwise);
+  // What one side computes is not known on the other side, nor afterwards.
+  const Values data_before = data_values_, index_before = index_values_;
+  const auto side = [&](llvm::BasicBlock* start, const Expr& e) {
+    enter(start);
+    llvm::Value* result = value(e);
+    data_values_ = data_before;
+    index_values_ = index_before;
+    llvm::BasicBlock* end = b_.GetInsertBlock();
+    b_.CreateBr(done);
+    return std::pair(result, end);
+  };
+  const auto [a, a_end] = side(then, node.a);
+  const auto [b, b_end] = side(otherwise, node.b);
+  enter(done);
+  llvm::PHINode* result = b_.CreatePHI(a->getType(), 2);
+  result->addIncoming(a, a_end);
+  result->addIncoming(b, b_end);
+  return result;
 }
 
 llvm::Value* FunctionEmitter::ramp(const Ramp& node, int lanes) {

@@ -31,6 +31,16 @@ ModuleEmitter::ModuleEmitter(llvm::Module& out, const Target& for_target, const 
       has_dot_bf16(for_target.arch == Arch::X86_64 && has_feature(for_target, "avx512bf16") &&
                    has_feature(for_target, "avx512vl")) {}
 
+Result<void> ModuleEmitter::emit(const ir::Module& lowered) {
+  for (const Function& function : lowered.functions) emit(function);
+  for (const Function& function : lowered.functions)
+    if (called_.contains(function.name))
+      return error(ErrorCode::InvalidArgument,
+                   "function '{}' has the name of a C function that the module calls, allowed is any other name",
+                   function.name);
+  return {};
+}
+
 void ModuleEmitter::emit(const Function& function) {
   collect_aliases(function);
   llvm::Type* pointer = llvm::PointerType::get(context, 0);
@@ -110,10 +120,12 @@ llvm::FunctionCallee ModuleEmitter::release() {
 }
 
 llvm::FunctionCallee ModuleEmitter::libm(const std::string& name, llvm::Type* type, unsigned arguments) {
+  called_.insert(name);
   const std::vector<llvm::Type*> parameters(arguments, type);
   llvm::FunctionCallee callee = module.getOrInsertFunction(name, llvm::FunctionType::get(type, parameters, false));
-  auto* function = llvm::cast<llvm::Function>(callee.getCallee());
-  function->setDoesNotAccessMemory();  // we do not look at errno
+  auto* function = llvm::cast<llvm::Function>(callee.getCallee()->stripPointerCasts());
+  if (!function->isDeclaration()) return callee;  // emit() refuses the module
+  function->setDoesNotAccessMemory();             // we do not look at errno
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr(llvm::Attribute::WillReturn);
   return callee;

@@ -9,6 +9,8 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 #include <optional>
+#include <set>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -35,7 +37,7 @@ class ModuleEmitter {
  public:
   ModuleEmitter(llvm::Module& out, const Target& for_target, const CompileOptions& with_options);
 
-  void emit(const ir::Function& function);
+  Result<void> emit(const ir::Module& lowered);
 
   /// An LLVM function with this module's attributes.
   llvm::Function* declare(llvm::FunctionType* type, const std::string& name, llvm::GlobalValue::LinkageTypes linkage);
@@ -57,9 +59,11 @@ class ModuleEmitter {
   const bool has_f16c, has_vnni, has_dot_bf16;
 
  private:
+  void emit(const ir::Function& function);
   void collect_aliases(const ir::Function& function);
 
   std::unordered_map<const void*, AliasInfo> aliases_;
+  std::set<std::string> called_;  ///< functions of the C library
 };
 
 /// Writes the statements and expressions of one LLVM function.
@@ -107,6 +111,8 @@ class FunctionEmitter {
   llvm::Value* lanes_below(const ir::Expr& ramp, const ir::Expr& limit, bool inclusive);
   llvm::Value* constant(ir::DType type, double number, std::int64_t whole);
   llvm::Value* ramp(const ir::Ramp& node, int lanes);
+  /// A Select that asks whether any lane needs the first side: only the side that is needed runs.
+  llvm::Value* branch(const ir::Select& node);
   llvm::Value* select(llvm::Value* condition, llvm::Value* a, llvm::Value* b);
   /// Division that never traps: a divisor of 0 counts as 1, the smallest integer by -1 wraps.
   llvm::Value* safe_divide(bool remainder, ir::DType type, llvm::Value* a, llvm::Value* b);

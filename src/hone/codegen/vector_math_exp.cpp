@@ -1,0 +1,131 @@
+// Exponential functions on f32: x = n ln 2 + r, then a polynomial in r, then a multiplication by 2^n.
+
+#include "hone/codegen/vector_math_parts.h"
+
+namespace hone::codegen::math {
+
+using namespace ir;
+
+namespace {
+
+constexpr double kLog2E = 1.4426950408889634;
+constexpr double kLn2 = 0.6931471805599453;
+/// ln 2 in two parts; the first has 12 bits, so that its product with n is exact.
+constexpr double kLn2High = 0.693115234375, kLn2Low = 3.194618329871446e-05;
+/// Adding 1.5 * 2^23 rounds an f32 to a whole number, which stands in the low bits.
+constexpr double kRoundingShift = 12582912.0;
+constexpr std::int64_t kRoundingShiftBits = 0x4b400000;
+
+/// x = n ln 2 + r with |r| <= ln 2 / 2. NaN in gives NaN in r.
+struct Reduced {
+  Expr n, r;
+};
+
+Reduced reduce(const Expr& x) {
+  const Expr shifted = x * like(x, kLog2E) + like(x, kRoundingShift);
+  const Expr whole = shifted - like(x, kRoundingShift);
+  return {bits_of(shifted) - kRoundingShiftBits, x - whole * like(x, kLn2High) - whole * like(x, kLn2Low)};
+}
+
+/// (e^r - 1 - r) / r², relative error of e^r below 4e-9.
+Expr exp_tail(const Expr& r) {
+  return polynomial(
+      r, {0.4999999403953552, 0.16666515171527863, 0.041668448597192764, 0.008369363844394684, 0.0013813470723107457});
+}
+
+/// e^r - 1, relative error below 2e-8.
+Expr small_expm1(const Expr& r) {
+  const Expr tail = polynomial(
+      r, {0.4999999701976776, 0.16666539013385773, 0.04166721552610397, 0.008367123082280159, 0.001388265285640955});
+  return r + r * r * tail;
+}
+
+Expr small_exp(const Expr& r) { return (r + r * r * exp_tail(r)) + like(r, 1.0); }
+
+/// y 2^n for n in -252..254: in two steps, because 2^n itself may not be a normal number.
+Expr scale(const Expr& y, const Expr& n) {
+  const Expr half = shift_right(n, 1);
+  return y * power_of_two(half) * power_of_two(n - half);
+}
+
+/// x held within [low, high]; NaN stays.
+Expr clamp(const Expr& x, double low, double high) { return min(max(x, like(x, low)), like(x, high)); }
+
+/// e^x 2^-k. Beyond the limits the result is 0 or infinity already.
+Expr scaled_exp(const Expr& x, std::int64_t k) {
+  const Reduced reduced = reduce(clamp(x, -105.0, 90.0));
+  return scale(small_exp(reduced.r), reduced.n - k);
+}
+
+/// e^x for x in -87..0, where 2^n is a normal number.
+Expr normal_exp(const Expr& x) {
+  const Reduced reduced = reduce(x);
+  return small_exp(reduced.r) * power_of_two(reduced.n);
+}
+
+/// e^x - 1 for x in -18..88: 2^n (e^r - 1) + (2^n - 1).
+Expr normal_expm1(const Expr& x) {
+  const Reduced reduced = reduce(x);
+  const Expr power = power_of_two(reduced.n);
+  return small_expm1(reduced.r) * power + (power - like(x, 1.0));
+}
+
+}  // namespace
+
+Expr exp(const Expr& x) { return scaled_exp(x, 0); }
+
+Expr exp2(const Expr& x) {
+  const Expr held = clamp(x, -151.0, 129.0);
+  const Expr shifted = held + like(x, kRoundingShift);
+  const Expr r = (held - (shifted - like(x, kRoundingShift))) * like(x, kLn2);
+  return scale(small_exp(r), bits_of(shifted) - kRoundingShiftBits);
+}
+
+Expr expm1(const Expr& x) {
+  // Half of the result, so that 2^n stays finite; doubled, it is infinite where it should be. Halves of denormals would
+  // lose a bit, so the smallest x take two terms of the series.
+  const Reduced reduced = reduce(clamp(x, -18.0, 88.8));
+  const Expr power = power_of_two(reduced.n - 1);
+  const Expr half = small_expm1(reduced.r) * power + (power - like(x, 0.5));
+  return select(abs(x) < like(x, 1e-4), x + x * x * like(x, 0.5), half + half);
+}
+
+Expr tanh(const Expr& x) {
+  const Expr t = normal_expm1(min(abs(x) + abs(x), like(x, 20.0)));
+  return with_sign_of(t / (t + like(x, 2.0)), x);
+}
+
+Expr sigmoid(const Expr& x) {
+  // e^-|x| neither overflows nor loses what is left of it below 1.
+  const Expr e = call(Intrinsic::Exp, {like(x, 0.0) - call(Intrinsic::Abs, {x})});
+  return select(x < like(x, 0.0), e, like(x, 1.0)) / (e + like(x, 1.0));
+}
+
+Expr sinh(const Expr& x) {
+  const Expr half = scaled_exp(abs(x), 1);
+  const Expr large = half - like(x, 0.25) / half;
+  const Expr z = x * x;
+  const Expr small =
+      polynomial(z, {0.1666666716337204, 0.008333349600434303, 0.0001983616384677589, 2.816930873450474e-06});
+  return select(abs(x) < like(x, 1.0), x + x * z * small, with_sign_of(large, x));
+}
+
+Expr cosh(const Expr& x) {
+  const Expr half = scaled_exp(abs(x), 1);
+  return half + like(x, 0.25) / half;
+}
+
+Expr erf(const Expr& x) {
+  const Expr z = x * x;
+  const Expr small = polynomial(z, {0.12837916612625122, -0.3761262595653534, 0.1128358468413353, -0.02685379795730114,
+                                    0.005188312381505966, -0.0008010127930901945, 7.853830175008625e-05});
+  // log(1 - erf(|x|)) for 1 <= |x| <= 4; above 4 the result is 1.
+  const Expr a = min(abs(x), like(x, 4.0));
+  const Expr log_rest =
+      polynomial(a, {0.00018846767488867044, -1.1295802593231201, -0.633216381072998, -0.10842210054397583,
+                     0.025210337713360786, -0.004205284174531698, 0.0004414725408423692, -2.169760591641534e-05});
+  const Expr large = like(x, 1.0) - normal_exp(log_rest);
+  return select(abs(x) < like(x, 1.0), x + x * small, with_sign_of(large, x));
+}
+
+}  // namespace hone::codegen::math
