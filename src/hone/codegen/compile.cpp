@@ -6,6 +6,7 @@
 #include "hone/codegen/llvm/backend.h"
 #include "hone/codegen/llvm/subtarget.h"
 #include "hone/codegen/lower.h"
+#include "hone/ir/verify.h"
 
 namespace hone::codegen {
 

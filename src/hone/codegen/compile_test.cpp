@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "hone/codegen/kernel_test.h"
+#include "hone/codegen/llvm/backend.h"
 
 namespace hone::codegen {
 namespace {
@@ -116,7 +117,7 @@ TEST(Compile, FeaturesTheHostLacksAreUnsupported) {
 TEST(Compile, WhatTheBackEndCannotDoIsRefusedByName) {
   const Expr a = flat_buffer("a", kF32, 8);
   const auto message = [](const Function& function) {
-    const auto result = emit_object(Module{{function}}, host_target());
+    const Result<void> result = check_lowered(function);
     return result ? "" : result.error().message;
   };
   const Expr symbolic = buffer("symbolic", kF32, std::vector<Expr>{var("n")});
@@ -124,6 +125,30 @@ TEST(Compile, WhatTheBackEndCannotDoIsRefusedByName) {
             "function 'f': buffer 'symbolic' has a symbolic size, allowed are constants");
   EXPECT_EQ(message({"f", {a}, store(a, {imm(0)}, cast(kF32, make(Call{Intrinsic::Exp, {imm(1)}}, kI64)))}),
             "function 'f': exp of i64 cannot be compiled");
+}
+
+TEST(Compile, ScheduledProgramsAreLoweredFirst) {
+  const Expr a = buffer("a", kF32, std::vector<std::int64_t>{3, 5}),
+             b = buffer("b", kF32, std::vector<std::int64_t>{5, 3});
+  const Expr i = var("i"), j = var("j"), vi = var("vi"), vj = var("vj");
+  const Stmt body = store(b, {vj, vi}, load(a, {vi, vj}) + constant(kF32, 1.0));
+  const Stmt block = make(Block{.name = "transpose",
+                                .iters = {{vi, imm(3), IterKind::Spatial, i}, {vj, imm(5), IterKind::Spatial, j}},
+                                .body = body});
+  const Function function = {"f", {a, b}, loop(i, 3, loop(j, 5, block, ForKind::Vectorized))};
+  const auto draw = [](const Function&) {
+    Rng rng(/*seed=*/1);
+    return std::vector<Array>{random_values(rng, kF32, {3, 5}), Array(kF32, {5, 3})};
+  };
+  for (const Target& target : runnable_targets()) expect_as_interpreted(Module{{function}}, target, draw);
+}
+
+TEST(Compile, VariablesThatNothingDefinesAreRefused) {
+  const Expr a = flat_buffer("a", kF32, 8);
+  const auto result = compile(Module{{{"f", {a}, store(a, {var("nowhere")}, constant(kF32, 0.0))}}}, host_target());
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().message,
+            "function 'f': variable 'nowhere' is no loop's and no let's, symbolic sizes are not supported");
 }
 
 TEST(Compile, OptionsAndNamesAreChecked) {

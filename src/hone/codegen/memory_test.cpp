@@ -70,8 +70,10 @@ Module addressing(DType type, int lanes) {
 
 TEST(Memory, EveryWayToAddressAgreesWithTheInterpreter) {
   for (const Target& target : runnable_targets())
-    for (const DType type : {kBool, kI8, kF16, kF32, kF64, kI64})
-      for (const int lanes : {4, 16}) expect_as_interpreted(addressing(type, lanes), target, draw_values);
+    for (const DType type : {kBool, kI8, kF16, kF32, kF64}) {
+      expect_as_interpreted(addressing(type, 16), target, draw_values);
+      if (type == kF32) expect_as_interpreted(addressing(type, 4), target, draw_values);
+    }
 }
 
 /// Two pages, the second of which must not be touched.

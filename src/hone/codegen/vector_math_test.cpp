@@ -156,8 +156,8 @@ TEST(VectorMath, ScalarsAndOddWidthsAgreeWithTheInterpreter) {
     arrays[0].set(0, 3e7);  // so that one lane takes the slow way of sine and cosine
     return arrays;
   };
-  for (const Target& target : runnable_targets())
-    for (const int lanes : {1, 3, 8}) expect_as_interpreted(apply_all(24, lanes), target, draw, 2e-6);
+  for (const Target& target : {runnable_targets().front(), host_target()})
+    for (const int lanes : {1, 3}) expect_as_interpreted(apply_all(24, lanes), target, draw, 2e-6);
 }
 
 TEST(VectorMath, PowIsWithinFourUlp) {
@@ -173,7 +173,7 @@ TEST(VectorMath, PowIsWithinFourUlp) {
       x.push_back(a);
       y.push_back(b);
     }
-  const int samples = std::getenv("HONE_SHORT_TESTS") ? 20'000 : 300'000;
+  const int samples = std::getenv("HONE_SHORT_TESTS") ? 5'000 : 60'000;
   for (int i = 0; i < samples; ++i) {  // any bits, then pairs whose power is an ordinary number
     x.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(rng.next())));
     y.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(rng.next())));
@@ -248,7 +248,8 @@ TEST(VectorMath, DoublesAndHalvesAgreeWithTheInterpreter) {
       module.functions.push_back(apply(function, type, 16, 4));
     // A 16-bit result may fall on the other side of a rounding boundary.
     const double tolerance = type == kF64 ? 1e-14 : type == kF16 ? 0x1p-10 : 0x1p-7;
-    for (const Target& target : runnable_targets()) expect_as_interpreted(module, target, draw_values, tolerance);
+    for (const Target& target : {runnable_targets().front(), host_target()})
+      expect_as_interpreted(module, target, draw_values, tolerance);
   }
 }
 

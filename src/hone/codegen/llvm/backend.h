@@ -10,6 +10,10 @@ namespace hone::codegen {
 /// What the back end writes.
 enum class Output { Object, Assembly, LlvmIr };
 
+/// Whether a function has no blocks, no loops but serial and parallel ones, and only buffers of one axis: then it needs
+/// no lowering.
+bool is_flat(const ir::Function& function);
+
 /// Checks that a function has the lowered form that the back end takes; the first violation is the error.
 Result<void> check_lowered(const ir::Function& function);
 
