@@ -1,8 +1,10 @@
 #include "hone/codegen/compile.h"
 
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <thread>
+#include <unistd.h>
 
 #include "hone/codegen/kernel_test.h"
 #include "hone/codegen/llvm/backend.h"
@@ -168,6 +170,23 @@ TEST(Compile, AFunctionMayNotHideACFunctionThatTheModuleCalls) {
   EXPECT_EQ(hidden.error().message,
             "function 'erf' has the name of a C function that the module calls, allowed is any other name");
   EXPECT_TRUE(compile(Module{{{"other", {a}, body}}}, host_target()));
+}
+
+/// Bytes of memory mapped by this process.
+std::int64_t mapped_bytes() {
+  std::int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+TEST(Compile, ModulesLeaveNothingBehind) {
+  const auto compile_some = [](int count) {
+    for (int i = 0; i < count; ++i) ASSERT_TRUE(compile(Module{{copy_function("f")}}, host_target()));
+  };
+  compile_some(20);
+  const std::int64_t before = mapped_bytes();
+  compile_some(100);
+  EXPECT_LT(mapped_bytes() - before, std::int64_t{8} << 20) << "a module keeps more than 80 KiB";
 }
 
 TEST(Compile, ManyThreadsMayCompileAtOnce) {
