@@ -1,5 +1,6 @@
 #include "hone/codegen/flatten_buffers.h"
 
+#include "hone/codegen/even_lanes.h"
 #include "hone/codegen/vector_ops.h"
 #include "hone/ir/rewrite.h"
 #include "hone/ir/simplify.h"
@@ -82,7 +83,7 @@ class Flattener {
     Expr sum = imm(0);
     for (std::size_t axis = 0; axis < indices.size(); ++axis)
       sum = codegen::add(sum, multiply(indices[axis], flat.strides[axis]));
-    return simplify(sum, bounds);
+    return even_lanes(simplify(sum, bounds), bounds);
   }
 
   std::vector<FlatBuffer> known_;
