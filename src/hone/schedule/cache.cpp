@@ -22,6 +22,23 @@ bool contains(const std::vector<Expr>& buffers, const Expr& buffer) {
   return std::any_of(buffers.begin(), buffers.end(), [&](const Expr& b) { return b.is(buffer); });
 }
 
+/// An error if the ranges of the buffer, whose elements are to be copied, hold some that no block writes: a layout may
+/// have such places, and buffers used in turn do. Blocks write as many elements as their spatial variables have values.
+Result<void> check_no_holes(const Program& program, const Expr& buffer, const std::vector<IterRange>& ranges,
+                            std::string_view step) {
+  const std::vector<Path> all_writers = writers(program, buffer);
+  double copied = 1, written = 0;
+  for (const IterRange& range : ranges) copied *= static_cast<double>(range.extent);
+  for (const Path& writer : all_writers) {
+    double points = 1;
+    for (const Iter& iter : writer.block().iters)
+      if (iter.kind == IterKind::Spatial) points *= static_cast<double>(constant_value(iter.extent));
+    written = std::max(written, points);
+  }
+  if (all_writers.empty() || written >= copied) return {};
+  return error(ErrorCode::IllegalStep, "{}: buffer '{}' has elements that no block writes", step, name_of(buffer));
+}
+
 }  // namespace
 
 Result<Program> cache_read(const Program& program, std::string_view block_name, std::string_view buffer_name,
@@ -38,9 +55,10 @@ Result<Program> cache_read(const Program& program, std::string_view block_name, 
       return error(ErrorCode::IllegalStep, "cache_read: buffer '{}' is written by block '{}' in the nest of block '{}'",
                    buffer_name, writer.block().name, block_name);
 
+  const std::vector<IterRange> ranges = written_ranges(program, original);
+  HONE_TRY(check_no_holes(program, original, ranges, "cache_read"));
   const Expr cache = make_cache(program, original, scope);
-  const Stmt copy =
-      make_copy(program, fresh_block_name(program, name_of(cache)), original, cache, written_ranges(program, original));
+  const Stmt copy = make_copy(program, fresh_block_name(program, name_of(cache)), original, cache, ranges);
   const Program redirected = replace(program, path, substitute(path.target(), original, cache));
   HONE_TRY(const Path reader, find_block(redirected, block_name, "cache_read"));
   return allocate(insert_before(redirected, top_level(reader), copy), cache);
@@ -61,9 +79,11 @@ Result<Program> cache_write(const Program& program, std::string_view block_name,
       return error(ErrorCode::IllegalStep, "cache_write: buffer '{}' is read by block '{}' in the nest of block '{}'",
                    name_of(original), reader.block().name, block_name);
 
+  const std::vector<IterRange> ranges = written_ranges(program, original);
+  HONE_TRY(check_no_holes(program, original, ranges, "cache_write"));
   const Expr cache = make_cache(program, original, scope);
-  const Stmt copy = make_copy(program, fresh_block_name(program, fmt::format("{}.write", block_name)), cache, original,
-                              written_ranges(program, original));
+  const Stmt copy =
+      make_copy(program, fresh_block_name(program, fmt::format("{}.write", block_name)), cache, original, ranges);
   const Program redirected = replace(program, path, substitute(path.target(), original, cache));
   HONE_TRY(const Path writer, find_block(redirected, block_name, "cache_write"));
   return allocate(insert_after(redirected, top_level(writer), copy), cache);

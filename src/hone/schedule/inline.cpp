@@ -103,7 +103,7 @@ Program with_block(const Program& program, std::string_view name, const Stmt& bl
 Result<Program> compute_inline(const Program& program, std::string_view name) {
   HONE_TRY(const Path path, find_block(program, name, "compute_inline"));
   const Block& block = path.block();
-  HONE_TRY(check_none_pipelined(path, "compute_inline"));
+  HONE_TRY(check_may_move(path, "compute_inline"));
   HONE_TRY(const Store* store, only_store(block, "compute_inline"));
   const Expr& buffer = store->buffer;
   if (is_param(program, buffer))
@@ -221,7 +221,7 @@ Result<Program> reverse_compute_inline(const Program& program, std::string_view 
   const Block& consumer = path.block();
   HONE_TRY(const Store* store, only_store(consumer, kStep));
   HONE_TRY(const Link link, find_link(program, consumer));
-  HONE_TRY(check_none_pipelined(path, kStep));
+  HONE_TRY(check_may_move(path, kStep));
   HONE_TRY(check_none_pipelined(link.producer, kStep));
   const Expr& buffer = link.buffer;
   if (uses(store->value, store->buffer))

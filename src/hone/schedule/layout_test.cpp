@@ -53,6 +53,17 @@ TEST(TransformLayout, PacksAnInputBeforeEverything) {
   }
 }
 
+TEST(TransformLayout, CopiesOfLayoutsWithUnusedPlacesAreRefused) {
+  const Program naive = matmul(3, 5, 4);
+  const Program full = checked(naive, transform_layout(naive, "A", "(m, k) -> (k // 2, m, k % 2)"));
+  checked(naive, cache_read(full, "C", "A.packed", ir::Scope::Local));
+  const Program p = checked(naive, transform_layout(naive, "B", "(k, n) -> (n // 4, k, n % 4)"));
+  EXPECT_EQ(refusal(cache_read(p, "C", "B.packed", ir::Scope::Local)),
+            "cache_read: buffer 'B.packed' has elements that no block writes");
+  EXPECT_EQ(refusal(cache_write(p, "B.packed", ir::Scope::Local)),
+            "cache_write: buffer 'B.packed' has elements that no block writes");
+}
+
 TEST(TransformLayout, RefusesWhatItCannotDo) {
   const Program p = matmul(3, 8, 5);
   const Program staged = chain(4, 6);

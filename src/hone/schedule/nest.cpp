@@ -148,6 +148,19 @@ Result<void> check_none_pipelined(const Path& path, std::string_view step) {
   return {};
 }
 
+Result<void> check_may_move(const Path& path, std::string_view step) {
+  HONE_TRY(check_none_pipelined(path, step));
+  const Block& block = path.block();
+  for (const Stmt& s : path.loops()) {
+    const Expr& var = s.get<For>().var;
+    if (uses(block.body, var) || (block.init && uses(block.init, var)))
+      return error(ErrorCode::IllegalStep,
+                   "{}: block '{}' uses loop '{}' itself, as for buffers used in turn, and stays", step, block.name,
+                   name_of(var));
+  }
+  return {};
+}
+
 std::vector<std::pair<Expr, Expr>> bindings_of(const Block& block) {
   std::vector<std::pair<Expr, Expr>> values;
   for (const Iter& iter : block.iters) values.emplace_back(iter.var, iter.binding);

@@ -55,6 +55,9 @@ bool determines_all(std::span<const ir::Expr> indices, std::span<const ir::Expr>
 
 /// An error if one of the loops above the target, or the target itself, is software-pipelined.
 Result<void> check_none_pipelined(const Path& path, std::string_view step);
+/// The same, and an error if the target is a block whose body uses the variable of a loop itself, as those of
+/// double_buffer do: it stays where it is.
+Result<void> check_may_move(const Path& path, std::string_view step);
 
 /// The bindings of a block as what to put in place of its variables.
 std::vector<std::pair<ir::Expr, ir::Expr>> bindings_of(const ir::Block& block);

@@ -87,7 +87,7 @@ Result<Program> decompose_reduction(const Program& program, std::string_view blo
     return error(ErrorCode::IllegalStep, "{}: loop '{}' is not around block '{}'", kStep, loop_name, block_name);
   if (!block.init || !is_reduction(block))
     return error(ErrorCode::IllegalStep, "{}: block '{}' has no initialisation of a reduction", kStep, block_name);
-  HONE_TRY(check_none_pipelined(path, kStep));
+  HONE_TRY(check_may_move(path, kStep));
   HONE_TRY(const Split split, split_loops(path, loop));
   if (!visits_once_below(path, loop.loop()))
     return error(ErrorCode::IllegalStep, "{}: block '{}' may visit a point more than once below loop '{}'", kStep,

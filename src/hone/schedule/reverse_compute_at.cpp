@@ -31,7 +31,7 @@ Result<void> check_movable(const Path& path, const Path& loop) {
       if (read.is(buffer))
         return error(ErrorCode::IllegalStep, "{}: block '{}' reads the buffer '{}' it writes", kStep, block.name,
                      name_of(buffer));
-  HONE_TRY(check_none_pipelined(path, kStep));
+  HONE_TRY(check_may_move(path, kStep));
   return check_none_pipelined(loop, kStep);
 }
 

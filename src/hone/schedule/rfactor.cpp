@@ -77,7 +77,7 @@ Result<void> check_factorable(const Program& program, const Path& path, const Pa
       if (is_below(reader, top_level(path).target()))
         return error(ErrorCode::IllegalStep, "{}: buffer '{}' is read by block '{}' in the nest of block '{}'", kStep,
                      name_of(buffer), reader.block().name, block.name);
-  return check_none_pipelined(path, kStep);
+  return check_may_move(path, kStep);
 }
 
 /// A buffer for each output with one more axis, the first, for the values of the loop.

@@ -75,6 +75,14 @@ TEST(DoubleBuffer, StaysRightWhenItsLoopIsSplit) {
   checked(naive, split(p, "i", Factors{kRest, 3}));
 }
 
+TEST(DoubleBuffer, KeepsItsBlocksInTheirPlace) {
+  const Program p = *double_buffer(staged_rows(4, 3), "T", "i");
+  constexpr const char* kReason = " uses loop 'i' itself, as for buffers used in turn, and stays";
+  EXPECT_EQ(refusal(compute_at(p, "T", "k")), std::string("compute_at: block 'T'") + kReason);
+  EXPECT_EQ(refusal(reverse_compute_at(p, "D", "j")), std::string("reverse_compute_at: block 'D'") + kReason);
+  EXPECT_EQ(refusal(compute_inline(p, "T")), std::string("compute_inline: block 'T'") + kReason);
+}
+
 TEST(DoubleBuffer, KeepsAlignmentsOnTheirAxes) {
   const Program naive = staged_rows(4, 3);
   const Program p = checked(naive, double_buffer(*storage_align(naive, "T", 0, 16, 0), "T", "i"));
