@@ -72,6 +72,14 @@ TEST(Pad, CopiesABufferOncePerWayOfReadingIt) {
   EXPECT_TRUE(prints(p, "A.pad[vi, vr] * A.pad_1[vj, vr] * A.pad[vi, vr]")) << ir::to_text(p);
 }
 
+TEST(Pad, KeepsItsCopiesWhereTheyReachThePadding) {
+  const Program naive = chain(5, 8);
+  const Program p = checked(naive, pad(naive, "C", Multiples{3, 1}));
+  EXPECT_EQ(refusal(reverse_compute_at(p, "B.pad", "i")),
+            "reverse_compute_at: variable 'vax0' of block 'B.pad' goes beyond axis 0 of buffer 'B', where no iteration "
+            "produces anything");
+}
+
 TEST(Pad, RefusesWrongMultiples) {
   const Program p = matmul(3, 4, 5);
   EXPECT_EQ(refusal(pad(p, "X", Multiples{1, 1, 1})), "pad: no block 'X', the blocks are C");

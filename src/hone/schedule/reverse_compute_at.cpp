@@ -159,6 +159,11 @@ class ProducedRanges {
                      "{}: index {} of buffer '{}' in block '{}' is not an iteration variable, and an iteration "
                      "produces {} of {} elements there",
                      kStep, axis, name_of(load.buffer), consumer_.name, box[axis].extent, constant_value(shape[axis]));
+      if (constant_value(iter->extent) > constant_value(shape[axis]))
+        return error(ErrorCode::IllegalStep,
+                     "{}: variable '{}' of block '{}' goes beyond axis {} of buffer '{}', where no iteration produces "
+                     "anything",
+                     kStep, name_of(iter->var), consumer_.name, axis, name_of(load.buffer));
       const std::size_t i = static_cast<std::size_t>(iter - consumer_.iters.begin());
       if (ranges_[i] && (ranges_[i]->extent != box[axis].extent || !equal(ranges_[i]->min, box[axis].min)))
         return error(ErrorCode::IllegalStep,
