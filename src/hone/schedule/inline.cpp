@@ -220,6 +220,9 @@ Result<Program> reverse_compute_inline(const Program& program, std::string_view 
   HONE_TRY(const Path path, find_block(program, name, kStep));
   const Block& consumer = path.block();
   HONE_TRY(const Store* store, only_store(consumer, kStep));
+  if (const std::size_t count = writers(program, store->buffer).size(); count != 1)
+    return error(ErrorCode::IllegalStep, "{}: buffer '{}' is written by {} blocks, allowed is 1", kStep,
+                 name_of(store->buffer), count);
   HONE_TRY(const Link link, find_link(program, consumer));
   HONE_TRY(check_may_move(path, kStep));
   HONE_TRY(check_none_pipelined(link.producer, kStep));

@@ -81,6 +81,14 @@ TEST(SoftwarePipeline, LaterStepsSeeThatIterationsDependOnEachOther) {
             "double_buffer: loop 'i' is software-pipelined, its iterations depend on each other");
 }
 
+TEST(SoftwarePipeline, LeavesThePrologueBesideItsLoop) {
+  const Program naive = staged_rows(4, 3);
+  const Program p = checked(naive, software_pipeline(naive, "i"));
+  const Program cached = checked(naive, cache_read(p, "T.prologue", "A", ir::Scope::Local));
+  EXPECT_EQ(refusal(reverse_compute_inline(cached, "T.prologue")),
+            "reverse_compute_inline: buffer 'T' is written by 2 blocks, allowed is 1");
+}
+
 TEST(SoftwarePipeline, RefusesLoopsWithoutTwoStages) {
   const Program naive = staged_rows(4, 3);
   EXPECT_EQ(refusal(software_pipeline(naive, "j")),
