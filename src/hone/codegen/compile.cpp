@@ -29,7 +29,8 @@ Result<void> check_options(const ir::Module& module, const CompileOptions& optio
 Result<ir::Module> prepare(ir::Module module, const Target& target, const CompileOptions& options) {
   HONE_TRY(check_options(module, options));
   for (ir::Function& function : module.functions) {
-    if (check_lowered(function)) continue;
+    HONE_TRY(ir::verify(function));
+    if (check_lowered(function) && !has_lazy_loads(function)) continue;
     HONE_TRY(function, lower(function, target));
     HONE_TRY(check_lowered(function));
   }

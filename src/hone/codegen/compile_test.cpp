@@ -149,8 +149,15 @@ TEST(Compile, VariablesThatNothingDefinesAreRefused) {
   const Expr a = flat_buffer("a", kF32, 8);
   const auto result = compile(Module{{{"f", {a}, store(a, {var("nowhere")}, constant(kF32, 0.0))}}}, host_target());
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().message,
-            "function 'f': variable 'nowhere' is no loop's and no let's, symbolic sizes are not supported");
+  EXPECT_EQ(result.error().message, "verify: function 'f': variable 'nowhere' is used outside of its scope");
+}
+
+TEST(Compile, LoadsThatASelectGuardsStayWithinBounds) {
+  const std::int64_t far = std::int64_t{1} << 40;
+  const Expr a = flat_buffer("a", kF32, 8), b = flat_buffer("b", kF32, 8), i = var("i");
+  const Expr guarded = select(i < 5, load(a, {i}), load(a, {(i - 6) * far + 6}));
+  const Function function = {"f", {a, b}, loop(i, 7, store(b, {i}, select(eq(i, 5), constant(kF32, 1.0), guarded)))};
+  expect_as_interpreted(Module{{function}}, host_target(), draw_values);
 }
 
 TEST(Compile, OptionsAndNamesAreChecked) {

@@ -48,7 +48,6 @@ Module addressing(DType type, int lanes) {
   add("scatter", steps, store(out, {wild}, load(a, {here})));
   add("scatter_the_last_lane_wins", steps, store(out, {splat(i, lanes)}, load(a, {here})));
   add("broadcast_load", steps, store(out, {here}, load(a, {splat(i, lanes)})));
-  add("scalar_into_vector", steps, store(out, {here}, load(a, {i})));
   const Expr tail = here < splat(imm(kSize - 5), lanes), spread = eq(floor_mod(here, 3), 1);
   const Expr some = eq(floor_mod(i, 2), 0);
   add("tail_load", steps, store(out, {here}, masked_load(a, here, tail)));
@@ -60,8 +59,9 @@ Module addressing(DType type, int lanes) {
   add("masked_scatter", steps, masked_store(out, wild, load(a, {here}), spread));
   add("masked_reversed", steps, store(out, {here}, masked_load(a, back, spread)));
   add("masked_broadcast", steps, store(out, {here}, masked_load(a, splat(i, lanes), spread)));
-  add("scalar_mask_load", steps, store(out, {here}, masked_load(a, here, some)));
-  add("scalar_mask_store", steps, masked_store(out, here, load(a, {here}), some));
+  add("uniform_mask_load", steps, store(out, {here}, masked_load(a, here, splat(some, lanes))));
+  add("uniform_mask_store", steps, masked_store(out, here, load(a, {here}), splat(some, lanes)));
+  add("uniform_mask_gather", steps, store(out, {here}, masked_load(a, wild, splat(some, lanes))));
   add("scalar_load", kSize, store(out, {i}, masked_load(a, i + 1, i < kSize - 1)));
   add("scalar_store", kSize, masked_store(out, i + 1, load(a, {i}), i < kSize - 1));
   add("all_true", steps, store(out, {here}, masked_load(a, here, constant(kBool.with_lanes(lanes), std::int64_t{1}))));

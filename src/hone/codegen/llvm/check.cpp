@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <unordered_set>
-
 #include "hone/codegen/llvm/backend.h"
 #include "hone/ir/rewrite.h"
 
@@ -87,42 +84,31 @@ Result<void> check_stmt(const Function& function, const Stmt& s) {
   return {};
 }
 
-/// Every variable must be a loop's or a Let's: sizes known only at run time are not supported yet.
-Result<void> check_variables(const Function& function) {
-  std::unordered_set<const void*> defined;
-  Expr unknown;
-  walk(
-      function.body,
-      [&](const Stmt& s) {
-        if (const For* node = s.as<For>()) defined.insert(node->var.id());
-        if (const Let* node = s.as<Let>()) defined.insert(node->var.id());
-      },
-      [&](const Expr& e) {
-        if (e.kind() == Kind::Var && !defined.contains(e.id()) && !unknown) unknown = e;
-      });
-  if (!unknown) return {};
-  return error(ErrorCode::Unsupported,
-               "function '{}': variable '{}' is no loop's and no let's, symbolic sizes are not "
-               "supported",
-               function.name, name_of(unknown));
-}
-
 }  // namespace
 
-bool is_flat(const Function& function) {
-  const auto has_one_axis = [](const Expr& buffer) { return buffer.get<Buffer>().shape.size() == 1; };
-  bool flat = std::all_of(function.params.begin(), function.params.end(), has_one_axis);
-  walk(function.body, [&](const Stmt& s) {
-    if (s.kind() == Kind::Block) flat = false;
-    if (const For* loop = s.as<For>()) flat = flat && (loop->how == ForKind::Serial || loop->how == ForKind::Parallel);
-    if (const Allocate* node = s.as<Allocate>()) flat = flat && has_one_axis(node->buffer);
-  });
-  return flat;
+bool has_lazy_loads(const Function& function) {
+  bool found = false;
+  const auto look_into = [&](const Expr& e) {
+    walk(e, [&](const Expr& inner) {
+      const Load* node = inner.as<Load>();
+      found = found || (node && !node->mask);
+    });
+  };
+  walk(
+      function.body, [](const Stmt&) {},
+      [&](const Expr& e) {
+        if (const Select* node = e.as<Select>()) {
+          look_into(node->a);
+          look_into(node->b);
+        }
+        if (const And* node = e.as<And>()) look_into(node->b);
+        if (const Or* node = e.as<Or>()) look_into(node->b);
+      });
+  return found;
 }
 
 Result<void> check_lowered(const Function& function) {
   for (const Expr& param : function.params) HONE_TRY(check_buffer(function, param));
-  HONE_TRY(check_variables(function));
   Result<void> result;
   walk(
       function.body,

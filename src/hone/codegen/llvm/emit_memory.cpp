@@ -88,7 +88,8 @@ std::uint64_t FunctionEmitter::access_align(const Expr& buffer, const Expr& firs
 
 llvm::Value* FunctionEmitter::mask_value(const Expr& mask) {
   if (!mask) return nullptr;
-  llvm::Value* v = value(mask);
+  const Broadcast* uniform = mask.as<Broadcast>();
+  llvm::Value* v = value(uniform ? uniform->value : mask);
   const auto* known = llvm::dyn_cast<llvm::Constant>(v);
   return known && known->isAllOnesValue() ? nullptr : v;
 }

@@ -130,6 +130,7 @@ class FunctionEmitter {
   std::uint64_t access_align(const ir::Expr& buffer, const ir::Expr& first) const;
   llvm::Value* from_memory(llvm::Value* stored, ir::DType type);
   llvm::Value* to_memory(llvm::Value* value, ir::DType type);
+  /// Null if all lanes are on; a scalar if all lanes agree.
   llvm::Value* mask_value(const ir::Expr& mask);
   void mark(llvm::Value* access, const ir::Expr& buffer);
   llvm::Value* reverse(llvm::Value* vector);
