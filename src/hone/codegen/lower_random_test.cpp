@@ -22,8 +22,13 @@ Program random_step(const Program& program, Rng& rng) {
   const auto next = std::find(loops.begin(), loops.end(), loop) + 1;
   const std::vector<std::string> pair = {loop, next == loops.end() ? other : *next};
   const std::int64_t factors[] = {schedule::kRest, rng.uniform(1, 9)};
+  const schedule::Path found = schedule::find_block(program, block, "test").value();
+  const std::vector<ir::Expr> inputs = schedule::read_buffers(found.block());
+  const std::vector<ir::Expr> outputs = schedule::written_buffers(found.block());
+  const std::string input = ir::name_of(inputs.empty() ? rng.choose(outputs) : rng.choose(inputs));
+  const ir::Scope scope = rng.chance(0.5) ? ir::Scope::Local : ir::Scope::Global;
   const auto step = [&]() -> Result<Program> {
-    switch (rng.uniform(0, 9)) {
+    switch (rng.uniform(0, 16)) {
       case 0:
       case 1:
       case 2:
@@ -40,6 +45,20 @@ Program random_step(const Program& program, Rng& rng) {
         return schedule::parallel(program, loop);
       case 8:
         return schedule::compute_at(program, rng.choose(blocks).block().name, loop);
+      case 9:
+        return schedule::reverse_compute_at(program, rng.choose(blocks).block().name, loop);
+      case 10:
+        return schedule::compute_inline(program, block);
+      case 11:
+        return schedule::cache_read(program, block, input, scope);
+      case 12:
+        return schedule::cache_write(program, block, scope);
+      case 13:
+        return schedule::rfactor(program, block, loop);
+      case 14:
+        return schedule::decompose_reduction(program, block, loop);
+      case 15:
+        return schedule::storage_align(program, input, 0, 8, 3);
       default:
         return schedule::annotate(program, loop, "unroll", "16");
     }
@@ -55,13 +74,13 @@ std::vector<ir::Array> draw_whole(const ir::Function& f) {
 }
 
 TEST(LowerRandom, SchedulesOfEveryDefinitionKeepTheirValuesThroughEveryPass) {
-  const int rounds = std::getenv("HONE_SHORT_TESTS") ? 1 : 4;
+  const int rounds = std::getenv("HONE_SHORT_TESTS") ? 1 : 5;
   for (std::size_t entry = 0; entry < tensor::catalogue_size(); ++entry)
     for (int round = 0; round < rounds; ++round) {
-      Rng rng(entry * 1000 + static_cast<std::uint64_t>(round));
+      Rng rng(entry * 1000 + 17 + static_cast<std::uint64_t>(round));
       const tensor::NamedProgram naive = tensor::catalogue_entry(entry, rng);
       Program program = naive.function;
-      for (int i = 0; i < 4 * round; ++i) program = random_step(program, rng);
+      for (int i = 0; i < 6 * round; ++i) program = random_step(program, rng);
       const int vector_bits = rng.chance(0.5) ? 512 : 128;
       expect_lowered(checked_lower(program, vector_bits));
       if (round == rounds - 1)

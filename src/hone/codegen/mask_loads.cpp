@@ -78,8 +78,11 @@ class Masker {
     return logical_not(condition);
   }
 
+  /// A mask that is there already is left as it is: what it loads is safe wherever the load itself may stand.
   Expr mask_load(const Expr& e, const Expr& condition) const {
-    const Expr mapped = map_children(e, [&](const Expr& child) { return mask(child, condition); });
+    const Expr& old_mask = e.get<Load>().mask;
+    const Expr mapped =
+        map_children(e, [&](const Expr& child) { return child.is(old_mask) ? child : mask(child, condition); });
     const Load& node = mapped.get<Load>();
     if (!condition) {
       if (!node.mask && !has_load(node.indices.at(0))) touched_.push_back({node.buffer, node.indices[0]});
