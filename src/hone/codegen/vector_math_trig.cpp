@@ -27,7 +27,7 @@ constexpr std::int64_t kTwoOverPiWords[] = {0x028be60d, 0xb9391054, 0xa7f09d5f, 
 
 struct Reduced {
   Expr q;  ///< i32; only its last two bits count
-  Expr r;
+  Expr r;  ///< f64
 };
 
 Reduced reduce_fast(const Expr& x) {
@@ -35,7 +35,7 @@ Reduced reduce_fast(const Expr& x) {
   const Expr shifted = wide * like(wide, kTwoOverPi) + like(wide, kRoundingShift);
   const Expr whole = shifted - like(wide, kRoundingShift);
   const Expr r = (wide - whole * like(wide, kHalfPiHigh)) - whole * like(wide, kHalfPiLow);
-  return {cast(kI32.with_lanes(x.type().lanes), bits_of(shifted)), cast(x.type(), r)};
+  return {cast(kI32.with_lanes(x.type().lanes), bits_of(shifted)), r};
 }
 
 /// For |x| >= 2^20.
@@ -66,11 +66,11 @@ Reduced reduce_exactly(const Expr& x) {
   const Expr product = shift_left(mantissa * window[0], 32) + middle;
   const Expr quadrant = shift_right(product + (std::int64_t{1} << 61), 62);
   const Expr rest = cast(kI64.with_lanes(lanes), product - shift_left(quadrant, 62));
-  const Expr r =
-      cast(x.type(), cast(kF64.with_lanes(lanes), rest) * constant(kF64.with_lanes(lanes), kHalfPi * 0x1p-62));
+  const DType f64 = kF64.with_lanes(lanes);
+  const Expr r = cast(f64, rest) * constant(f64, kHalfPi * 0x1p-62);
   const Expr q = cast(kI32.with_lanes(lanes), quadrant);
   const Expr is_negative = x < like(x, 0.0);
-  return {select(is_negative, like(q, std::int64_t{0}) - q, q), select(is_negative, like(x, 0.0) - r, r)};
+  return {select(is_negative, like(q, std::int64_t{0}) - q, q), select(is_negative, like(r, 0.0) - r, r)};
 }
 
 Expr sin_polynomial(const Expr& r) {
@@ -123,18 +123,19 @@ Expr small_asin(const Expr& x) {
 }  // namespace
 
 Expr sin(const Expr& x) {
-  return with_reduction(x, [](const Reduced& reduced) { return sin_of(reduced.q, reduced.r); });
+  return with_reduction(x, [&](const Reduced& reduced) { return sin_of(reduced.q, cast(x.type(), reduced.r)); });
 }
 
 Expr cos(const Expr& x) {
-  return with_reduction(x, [](const Reduced& reduced) { return sin_of(reduced.q + 1, reduced.r); });
+  return with_reduction(x, [&](const Reduced& reduced) { return sin_of(reduced.q + 1, cast(x.type(), reduced.r)); });
 }
 
 Expr tan(const Expr& x) {
-  return with_reduction(x, [](const Reduced& reduced) {
+  // In f64 throughout: the errors of sine, cosine and division would add up to 4 ulp in f32.
+  return with_reduction(x, [&](const Reduced& reduced) {
     const Expr s = sin_polynomial(reduced.r), c = cos_polynomial(reduced.r);
     const Expr is_even = eq(bit_and(reduced.q, 1), 0);
-    return select(is_even, s, like(s, 0.0) - c) / select(is_even, c, s);
+    return cast(x.type(), select(is_even, s, like(s, 0.0) - c) / select(is_even, c, s));
   });
 }
 
