@@ -11,6 +11,8 @@ namespace hone::ir {
 
 namespace {
 
+bool has_one_value(Interval values) { return values.min >= values.max; }
+
 /// Which subexpressions follow from the values of some indices.
 ///
 /// An index is read as a number in mixed radix whose digits are the atoms of its linear form. If two settings of the
@@ -43,7 +45,7 @@ class Determined {
     std::vector<Digit> digits;
     for (const Term& term : index.terms) {
       if (term.coefficient == Interval::kNoMin) return;
-      if (term.coefficient != 0 && varies(term.atom) && !has(term.atom))
+      if (term.coefficient != 0 && varies(term.atom) && !has_one_value(bounds_of(term.atom, vars_)) && !has(term.atom))
         digits.push_back({term.atom, std::abs(term.coefficient)});
     }
     std::sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) { return a.weight > b.weight; });
@@ -78,8 +80,6 @@ class Determined {
   const Bounds& vars_;
   std::vector<Expr> atoms_;
 };
-
-bool has_one_value(Interval values) { return values.min >= values.max; }
 
 }  // namespace
 

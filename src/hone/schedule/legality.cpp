@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "hone/ir/region.h"
 #include "hone/ir/rewrite.h"
-#include "hone/schedule/disjoint.h"
+#include "hone/ir/simplify.h"
 
 namespace hone::schedule {
 
@@ -30,12 +31,12 @@ bool writes_apart(const Path& block_path, const For& loop, const Expr& buffer) {
   const Block& block = block_path.block();
   Substitution bindings;
   for (const Iter& iter : block.iters) bindings.emplace_back(iter.var, iter.binding);
-  std::vector<Expr> inner;
+  Bounds inner;
   bool is_below = false;
   for (const Stmt& s : block_path.loops()) {
-    const Expr& var = s.get<For>().var;
-    if (is_below) inner.push_back(var);
-    is_below |= var.is(loop.var);
+    const For& candidate = s.get<For>();
+    if (is_below) inner.add_extent(candidate.var, candidate.extent);
+    is_below |= candidate.var.is(loop.var);
   }
   const Bounds bounds = block_path.bounds();
   bool apart = true;
@@ -43,8 +44,8 @@ bool writes_apart(const Path& block_path, const For& loop, const Expr& buffer) {
     const Store* store = s.as<Store>();
     if (!store || !store->buffer.is(buffer)) return;
     std::vector<Expr> indices;
-    for (const Expr& index : store->indices) indices.push_back(substitute(index, bindings));
-    apart = apart && determines(indices, loop.var, inner, bounds);
+    for (const Expr& index : store->indices) indices.push_back(simplify(substitute(index, bindings), bounds));
+    apart = apart && is_disjoint(indices, loop.var, bounds.of(loop.var), inner);
   };
   walk(block.body, visit);
   if (block.init) walk(block.init, visit);

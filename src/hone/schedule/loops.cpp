@@ -176,10 +176,10 @@ Result<void> check_reductions(const Program& program, std::span<const std::strin
   for (const Path& path : blocks_below(inner)) {
     const For* outermost = path.block().init ? outermost_reduce_loop(path) : nullptr;
     const bool is_touched = outermost && std::any_of(path.stmts.begin(), path.stmts.end(), [&](const Stmt& s) {
-      const For* loop = s.as<For>();
-      return loop && role_of(loop->var, path.block()) == Role::Reduce &&
-             std::find(loops.begin(), loops.end(), name_of(loop->var)) != loops.end();
-    });
+                              const For* loop = s.as<For>();
+                              return loop && role_of(loop->var, path.block()) == Role::Reduce &&
+                                     std::find(loops.begin(), loops.end(), name_of(loop->var)) != loops.end();
+                            });
     if (is_touched && !visits_once_below(path, *outermost))
       return error(ErrorCode::IllegalStep, "reorder: block '{}' may visit a point more than once below loop '{}'",
                    path.block().name, name_of(outermost->var));

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "hone/ir/region.h"
 #include "hone/ir/rewrite.h"
 #include "hone/ir/simplify.h"
-#include "hone/schedule/disjoint.h"
 #include "hone/schedule/legality.h"
 
 namespace hone::schedule {
@@ -134,11 +134,14 @@ std::size_t common_loops(const Path& a, const Path& b) {
 
 bool determines_all(std::span<const Expr> indices, std::span<const Expr> loops, std::span<const Expr> free,
                     const Bounds& bounds) {
+  std::vector<Expr> simple;
+  for (const Expr& index : indices) simple.push_back(simplify(index, bounds));
   return std::all_of(loops.begin(), loops.end(), [&](const Expr& loop) {
-    if (bounds.of(loop).min >= bounds.of(loop).max) return true;
-    std::vector<Expr> inner(free.begin(), free.end());
-    std::copy_if(loops.begin(), loops.end(), std::back_inserter(inner), [&](const Expr& l) { return !l.is(loop); });
-    return determines(indices, loop, inner, bounds);
+    Bounds inner;
+    for (const Expr& var : free) inner.add(var, bounds.of(var));
+    for (const Expr& var : loops)
+      if (!var.is(loop)) inner.add(var, bounds.of(var));
+    return is_disjoint(simple, loop, bounds.of(loop), inner);
   });
 }
 

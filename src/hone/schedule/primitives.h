@@ -75,9 +75,9 @@ Result<Program> storage_align(const Program& program, std::string_view buffer, s
 /// ahead of time. The map must send the elements to different places; places that no element goes to are never read.
 Result<Program> transform_layout(const Program& program, std::string_view buffer, std::string_view map);
 /// Rounds the extents of a block's iteration variables up to multiples, by computing on copies of its inputs with zeros
-/// around them (blocks `input.pad`) and cutting the output (block `output.unpad`). One multiple per iteration variable; 1
-/// leaves it alone. The loops must be the naive ones, the indices plain variables; a reduction variable may grow if the
-/// block sums products whose elements all depend on it.
+/// around them (blocks `input.pad`) and cutting the output (block `output.unpad`). One multiple per iteration variable;
+/// 1 leaves it alone. The loops must be the naive ones, the indices plain variables; a reduction variable may grow if
+/// the block sums products whose elements all depend on it.
 Result<Program> pad(const Program& program, std::string_view block, std::span<const std::int64_t> multiples);
 /// Gives an allocated buffer two copies, used in turn by the iterations of a loop around all its uses.
 Result<Program> double_buffer(const Program& program, std::string_view buffer, std::string_view loop);
@@ -94,8 +94,8 @@ Result<Program> prefetch(const Program& program, std::string_view buffer, std::s
 
 // Intrinsics (tensorize.cpp) ------------------------------------------------------------------------------------------
 
-/// Replaces the nest that starts at `loop` by the tensor intrinsic of this name (tensor_intrinsics.h), whose meaning and
-/// strides it must match. The reduction must be decomposed, and no tail may be left within the nest.
+/// Replaces the nest that starts at `loop` by the tensor intrinsic of this name (tensor_intrinsics.h), whose meaning
+/// and strides it must match. The reduction must be decomposed, and no tail may be left within the nest.
 Result<Program> tensorize(const Program& program, std::string_view loop, std::string_view intrinsic);
 
 }  // namespace hone::schedule
