@@ -53,10 +53,15 @@ bool touches(const Stmt& s, const std::vector<Expr>& buffers, const Stmt& except
   return found;
 }
 
-/// Whether the loops of the path either carry only the reduction, at least one iteration of it, or only space.
-bool has_clear_loops(const Path& path) {
+/// Whether the loops of the path either carry only the reduction, at least one iteration of it, or only space. `outer`
+/// are the loops of the reduction around the path.
+bool has_clear_loops(const Path& path, const std::vector<Expr>& outer) {
   const Block& block = path.back().get<Block>();
   Substitution first;
+  for (const Expr& var : outer) {
+    if (in_space(block, var)) return false;
+    first.emplace_back(var, imm(0));
+  }
   for (const Stmt& s : path) {
     if (s.as<Seq>() || s.as<If>() || s.as<Allocate>() || s.is(path.back())) continue;
     const For* loop = s.as<For>();
@@ -70,10 +75,27 @@ bool has_clear_loops(const Path& path) {
   });
 }
 
-bool is_hoistable(const Path& path) {
+/// Whether no loop over space stands between the path's loops of the reduction. From such a place on, what is
+/// initialised is what one run of these loops accumulates: small, and still in cache or registers.
+bool is_innermost(const Path& path) {
+  const Block& block = path.back().get<Block>();
+  bool has_space = false;
+  for (const Stmt& s : path) {
+    const For* loop = s.as<For>();
+    if (!loop) continue;
+    if (!in_reduction(block, loop->var)) {
+      has_space = true;
+    } else if (has_space) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool is_hoistable(const Path& path, const std::vector<Expr>& outer) {
   const Stmt& block = path.back();
   const std::vector<Expr> results = stored_in(block.get<Block>().init);
-  if (!has_clear_loops(path) || touches(path.front(), results, block)) return false;
+  if (!is_innermost(path) || !has_clear_loops(path, outer) || touches(path.front(), results, block)) return false;
   std::vector<Expr> changed = stored_in(path.front());
   std::erase_if(changed, [&](const Expr& buffer) {
     return std::any_of(results.begin(), results.end(), [&](const Expr& result) { return result.is(buffer); });
@@ -128,10 +150,13 @@ Stmt hoist(const Stmt& s, std::vector<Expr>& outer) {
   Stmt rest = s;
   for (const Path& reduction : reductions) {
     const Block& block = reduction.back().get<Block>();
-    const bool began_outside =
-        std::any_of(outer.begin(), outer.end(), [&](const Expr& var) { return in_reduction(block, var); });
-    if (began_outside || !in_reduction(block, loop->var) || !is_hoistable(reduction)) continue;
-    result.push_back(init_nest(reduction));
+    std::vector<Expr> around;
+    std::copy_if(outer.begin(), outer.end(), std::back_inserter(around),
+                 [&](const Expr& var) { return in_reduction(block, var); });
+    if (!in_reduction(block, loop->var) || !is_hoistable(reduction, around)) continue;
+    Stmt init = init_nest(reduction);
+    for (const Expr& var : around) init = make(If{.condition = eq(var, 0), .then = init});
+    result.push_back(init);
     rest = without_init(rest, reduction.back());
   }
   outer.push_back(loop->var);
