@@ -1,0 +1,88 @@
+#include "schedules.h"
+
+#include <fmt/core.h>
+
+#include "hone/schedule/primitives.h"
+#include "hone/tensor/lower.h"
+#include "hone/tensor/tensor.h"
+
+namespace hone::bench {
+
+using namespace schedule;
+using tensor::Indices;
+using tensor::Tensor;
+
+Case gemm(std::int64_t m, std::int64_t n, std::int64_t k, const GemmTile& tile) {
+  const Tensor a = tensor::placeholder("A", {m, k}), b = tensor::placeholder("B", {k, n});
+  const Tensor c = tensor::compute("C", {{"i", m}, {"j", n}}, [&](const Indices& i) {
+    return tensor::reduce_sum({{"k", k}}, [&](const Indices& r) { return a(i[0], r[0]) * b(r[0], i[1]); });
+  });
+  const std::int64_t panel = tile.vectors * tile.lanes;
+  Trace trace = {
+      Split{"i", {kRest, tile.rows}},
+      Split{"j", {kRest, tile.n_block / panel, tile.vectors, tile.lanes}},
+      Split{"k", {kRest, tile.k_block}},
+      Reorder{{"k.0", "j.0", "j.1", "i.0", "k.1", "i.1", "j.2", "j.3"}},
+      // B, one block at a time, in panels as wide as the register tile.
+      CacheRead{"C", "B", ir::Scope::Global},
+      ComputeAt{"B.global", "j.0"},
+      TransformLayout{"B.global", fmt::format("(k, n) -> (n // {0}, k, n % {0})", panel)},
+      Split{"ax1", {kRest, tile.lanes}},
+      Vectorize{"ax1.1"},
+      Vectorize{"j.3"},
+      Unroll{"j.2"},
+      Unroll{"i.1"},
+      Parallel{"j.0"},
+  };
+  if (tile.pack_a) {
+    // A too, in panels as high as the register tile: rows that lie a multiple of 4 KiB apart share cache sets.
+    const Trace pack = {
+        CacheRead{"C", "A", ir::Scope::Global},
+        ComputeAt{"A.global", "k.0"},
+        TransformLayout{"A.global", fmt::format("(m, k) -> (m // {0}, k, m % {0})", tile.rows)},
+        Split{"ax0_1", {kRest, tile.rows}},
+        Reorder{{"ax0_1.0", "ax1", "ax0_1.1"}},
+        Unroll{"ax0_1.1"},
+        Parallel{"ax0_1.0"},
+    };
+    trace.insert(trace.end(), pack.begin(), pack.end());
+  }
+  return {fmt::format("gemm {}x{}x{}", m, n, k), tensor::lower("gemm", {a, b}, {c}), trace,
+          2.0 * static_cast<double>(m * n) * static_cast<double>(k)};
+}
+
+Case conv3x3_blocked(std::int64_t channels, std::int64_t size, std::int64_t lanes) {
+  const std::int64_t blocks = channels / lanes;
+  const Tensor x = tensor::placeholder("X", {blocks, size, size, lanes});
+  const Tensor w = tensor::placeholder("W", {blocks, blocks, 3, 3, lanes, lanes});
+  const Tensor padded = tensor::compute(
+      "padded", {{"pc", blocks}, {"ph", size + 2}, {"pw", size + 2}, {"pl", lanes}}, [&](const Indices& i) {
+        const ir::Expr h = i[1] - 1, v = i[2] - 1;
+        const ir::Expr inside = logical_and(logical_and(h >= 0, h < size), logical_and(v >= 0, v < size));
+        return ir::select(inside, x(i[0], h, v, i[3]), ir::constant(ir::kF32, 0.0));
+      });
+  const Tensor y =
+      tensor::compute("Y", {{"ko", blocks}, {"h", size}, {"w", size}, {"ki", lanes}}, [&](const Indices& i) {
+        return tensor::reduce_sum({{"co", blocks}, {"r", 3}, {"s", 3}, {"ci", lanes}}, [&](const Indices& q) {
+          return padded(q[0], i[1] + q[1], i[2] + q[2], q[3]) * w(i[0], q[0], q[1], q[2], q[3], i[3]);
+        });
+      });
+  const Trace trace = {
+      Split{"ko", {kRest, 2}},
+      Split{"w", {kRest, 14}},
+      Reorder{{"ko.0", "h", "w.0", "co", "r", "s", "ci", "w.1", "ko.1", "ki"}},
+      Vectorize{"ki"},
+      Unroll{"ko.1"},
+      Unroll{"w.1"},
+      Vectorize{"pl"},
+      Fuse{{"ko.0", "h"}},
+      Parallel{"ko.0@h"},
+      Fuse{{"pc", "ph"}},
+      Parallel{"pc@ph"},
+  };
+  const double points = static_cast<double>(size * size) * static_cast<double>(channels);
+  return {fmt::format("conv 3x3 {}@{} NCHW{}c", channels, size, lanes), tensor::lower("conv", {x, w}, {y}), trace,
+          2.0 * points * static_cast<double>(channels) * 9.0};
+}
+
+}  // namespace hone::bench

@@ -1,0 +1,160 @@
+/// Times what a search does thousands of times: replaying traces, editing one decision, hashing and simplifying.
+///
+///     bench_search [--repeats N]
+///
+/// Prints a table to stderr and one JSON line per figure to stdout.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fmt/core.h>
+
+#include "hone/ir/equal.h"
+#include "hone/ir/text.h"
+#include "hone/schedule/primitives.h"
+#include "hone/schedule/trace.h"
+#include "hone/tensor/lower.h"
+#include "hone/tensor/tensor.h"
+
+namespace hone::bench {
+namespace {
+
+using namespace schedule;
+
+/// Convolution 3×3 of 64 channels on 56×56 with padding, bias and relu: blocks `padded`, `Y` and `Z`.
+Program conv() {
+  using tensor::Indices;
+  const tensor::Tensor x = tensor::placeholder("X", {1, 64, 56, 56}), w = tensor::placeholder("W", {64, 64, 3, 3});
+  const tensor::Tensor bias = tensor::placeholder("bias", {64});
+  const tensor::Tensor padded =
+      tensor::compute("padded", {{"pn", 1}, {"pc", 64}, {"ph", 58}, {"pw", 58}}, [&](const Indices& i) {
+        const ir::Expr h = i[2] - 1, v = i[3] - 1;
+        const ir::Expr inside = logical_and(logical_and(h >= 0, h < 56), logical_and(v >= 0, v < 56));
+        return ir::select(inside, x(i[0], i[1], h, v), ir::constant(ir::kF32, 0.0));
+      });
+  const tensor::Tensor y = tensor::compute("Y", {{"n", 1}, {"o", 64}, {"h", 56}, {"w", 56}}, [&](const Indices& i) {
+    return tensor::reduce_sum({{"c", 64}, {"r", 3}, {"s", 3}}, [&](const Indices& q) {
+      return padded(i[0], q[0], i[2] + q[1], i[3] + q[2]) * w(i[1], q[0], q[1], q[2]);
+    });
+  });
+  const tensor::Tensor z = tensor::compute("Z", {{"zn", 1}, {"zo", 64}, {"zh", 56}, {"zw", 56}}, [&](const Indices& i) {
+    return max(y(i) + bias(i[1]), ir::constant(ir::kF32, 0.0));
+  });
+  return tensor::lower("conv", {x, w, bias}, {z});
+}
+
+/// Thirty steps in the manner of Ansor's CPU sketches: multi-level tiling SSRSRS, fusion of the epilogue, annotations.
+Trace conv_trace() {
+  const auto all = [](const std::string& name, std::int64_t parts) {
+    Numbers numbers;
+    for (std::int64_t i = 0; i < parts; ++i) numbers.push_back(Number::from(name, i));
+    return numbers;
+  };
+  return {
+      SampleTile{"to", "o", 4, 64, {2, 2, 4, 4}},
+      Split{"o", all("to", 4)},
+      SampleTile{"th", "h", 4, 64, {7, 2, 2, 2}},
+      Split{"h", all("th", 4)},
+      SampleTile{"tw", "w", 4, 64, {1, 4, 1, 14}},
+      Split{"w", all("tw", 4)},
+      SampleTile{"tc", "c", 2, 64, {16, 4}},
+      Split{"c", all("tc", 2)},
+      SampleTile{"tr", "r", 2, 64, {1, 3}},
+      Split{"r", all("tr", 2)},
+      SampleTile{"ts", "s", 2, 64, {3, 1}},
+      Split{"s", all("ts", 2)},
+      Reorder{{"n", "o.0", "h.0", "w.0", "o.1", "h.1", "w.1", "c.0", "r.0", "s.0", "o.2", "h.2", "w.2", "c.1", "r.1",
+               "s.1", "o.3", "h.3", "w.3"}},
+      Split{"zo", {kRest, 4, 16}},
+      Split{"zh", {kRest, 2, 4}},
+      Split{"zw", {kRest, 4, 14}},
+      Reorder{{"zn", "zo.0", "zh.0", "zw.0", "zo.1", "zh.1", "zw.1", "zo.2", "zh.2", "zw.2"}},
+      ReverseComputeAt{"Z", "w.1"},
+      SampleLocation{"where", "padded", {6}},
+      ComputeAt{"padded", "$where"},
+      Fuse{{"n", "o.0", "h.0", "w.0"}},
+      Parallel{"n@o.0@h.0@w.0"},
+      Annotate{"c.0", "unroll", "16"},
+      DecomposeReduction{"Y", "c.0"},
+      Vectorize{"w.3"},
+      SampleChoice{"u", {0, 16, 64, 512}, {2}},
+      Unroll{"h.3"},
+      Unroll{"o.3"},
+      SetScope{"padded", ir::Scope::Local},
+      StorageAlign{"padded", 2, 16, 0},
+  };
+}
+
+using Clock = std::chrono::steady_clock;
+
+struct Figure {
+  double min_ns, median_ns;
+};
+
+template <typename Work>
+Figure time(int repeats, Work&& work) {
+  std::vector<double> times;
+  for (int i = 0; i < repeats; ++i) {
+    const Clock::time_point start = Clock::now();
+    work();
+    times.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count());
+  }
+  std::sort(times.begin(), times.end());
+  return {times.front(), times[times.size() / 2]};
+}
+
+void print(std::string_view name, const Figure& figure, std::string_view bar) {
+  fmt::print(stderr, "{:<44}{:>12.1f}{:>12.1f}  {}\n", name, figure.min_ns * 1e-3, figure.median_ns * 1e-3, bar);
+  const char* commit = std::getenv("HONE_COMMIT");
+  fmt::print(
+      "{{\"bench\":\"search\",\"name\":\"{}\",\"commit\":\"{}\",\"seed\":0,\"min_ns\":{:.0f},\"median_ns\":{:.0f}}}\n",
+      name, commit ? commit : "unknown", figure.min_ns, figure.median_ns);
+}
+
+Result<void> run(int repeats) {
+  const Program naive = conv();
+  const Trace trace = conv_trace();
+  HONE_TRY(const Program scheduled, replay(naive, trace));
+  Schedule schedule(naive);
+  for (const Step& step : trace) HONE_TRY(schedule.apply(step));
+
+  fmt::print(stderr, "{:<44}{:>12}{:>12}\n", "", "min µs", "median µs");
+  print(fmt::format("replay of {} steps on conv+bias+relu", trace.size()),
+        time(repeats, [&] { replay(naive, trace).value(); }), "bar: 1000 µs");
+  bool flip = false;
+  print("edit of the first decision",
+        time(repeats,
+             [&] {
+               flip = !flip;
+               schedule.decide(0, flip ? std::vector<std::int64_t>{4, 1, 4, 4} : std::vector<std::int64_t>{2, 2, 4, 4})
+                   .value();
+             }),
+        "");
+  print("edit of the last decision",
+        time(repeats,
+             [&] {
+               flip = !flip;
+               schedule.decide(25, {flip ? 1 : 2}).value();
+             }),
+        "");
+  print("structural hash", time(repeats, [&] { ir::structural_hash(scheduled); }), "");
+  print("print as text", time(repeats, [&] { ir::to_text(scheduled); }), "");
+  const std::string json = to_json(trace);
+  print("trace from JSON", time(repeats, [&] { parse_trace(json).value(); }), "");
+  return {};
+}
+
+}  // namespace
+}  // namespace hone::bench
+
+int main(int argc, char** argv) {
+  int repeats = 500;
+  CLI::App app("Times the inner steps of a search");
+  app.add_option("--repeats", repeats, "how often each is timed");
+  CLI11_PARSE(app, argc, argv);
+  const hone::Result<void> status = hone::bench::run(repeats);
+  if (status) return 0;
+  fmt::print(stderr, "bench_search: {}\n", status.error().message);
+  return 1;
+}
