@@ -19,7 +19,9 @@ using namespace ir;
 
 namespace {
 
-Function simplify_body(const Function& f) { return {f.name, f.params, simplify(f.body)}; }
+Function simplify_body(const Function& f, Evaluation evaluation) {
+  return {f.name, f.params, simplify(f.body, {}, evaluation)};
+}
 
 /// Runs loops bound to GPU indices one iteration after the other.
 Function serialize_gpu_loops(const Function& f) {
@@ -64,16 +66,15 @@ Result<Function> lower(const Function& scheduled, const Target& target, const Pa
   f = pass("compact_buffers", compact_buffers(f));  // while blocks still say what a predicate cuts off
   f = pass("lower_blocks", lower_blocks(f));
   f = pass("flatten_buffers", flatten_buffers(f));
-  f = pass("simplify", simplify_body(f));
+  f = pass("simplify", simplify_body(f, Evaluation::Lazy));
   f = pass("hoist_guards", hoist_guards(f));
   f = pass("partition_loops", partition_loops(f));
   f = pass("mask_loads", mask_loads(f));  // before vectors, which would evaluate both sides of a Select
   f = pass("vectorize_loops", vectorize_loops(f, target.vector_bits));
   HONE_TRY(f, pass("unroll_loops", unroll_loops(f)));
-  f = pass("simplify", simplify_body(f));  // after unrolling, which leaves constants
+  f = pass("simplify", simplify_body(f, Evaluation::Eager));  // after unrolling, which leaves constants
   f = pass("drop_single_loops", drop_single_loops(f));
   f = pass("promote_accumulators", promote_accumulators(f));
-  f = pass("mask_loads", mask_loads(f));  // again: simplify drops masks that the Select around implies
   return f;
 }
 

@@ -14,7 +14,8 @@ namespace hone::ir {
 /// Simplifies expressions under bounds and conditions. Internal to the simplifier's source files.
 class Simplifier {
  public:
-  explicit Simplifier(const Bounds& bounds) : bounds_(&bounds) {}
+  explicit Simplifier(const Bounds& bounds, Evaluation evaluation = Evaluation::Lazy)
+      : bounds_(&bounds), evaluation_(evaluation) {}
 
   /// The simplified expression; the same node if nothing changes.
   Expr visit(const Expr& e);
@@ -76,6 +77,7 @@ class Simplifier {
   void learn_inequality(Linear at_most_zero);
 
   const Bounds* bounds_;
+  Evaluation evaluation_;
   std::vector<Linear> inequalities_;  ///< each is known to be <= 0
   std::vector<Expr> truths_;          ///< other conditions that are known to hold
   std::vector<std::unique_ptr<Bounds>> learnt_bounds_;

@@ -79,7 +79,7 @@ Expr Simplifier::visit_binary(const Expr& e) {
   const Expr a = visit(*operands.a);
   const bool learns = e.kind() == Kind::And || e.kind() == Kind::Or;
   Expr b;
-  if (learns && !a.type().is_vector()) {
+  if (learns && !a.type().is_vector() && evaluation_ == Evaluation::Lazy) {
     const Mark before = mark();
     learn(a, /*holds=*/e.kind() == Kind::And);
     b = visit(*operands.b);
@@ -99,7 +99,8 @@ Expr Simplifier::visit_select(const Expr& e) {
   Expr condition = visit(node.condition);
   if (const Broadcast* uniform = condition.as<Broadcast>()) condition = Expr(uniform->value);
   if (const auto known = int_constant(condition)) return visit(*known ? node.a : node.b);
-  if (condition.type().is_vector()) return choice(condition, visit(node.a), visit(node.b));
+  if (condition.type().is_vector() || evaluation_ == Evaluation::Eager)
+    return choice(condition, visit(node.a), visit(node.b));
   const Mark before = mark();
   learn(condition, /*holds=*/true);
   const Expr a = visit(node.a);

@@ -14,10 +14,16 @@ namespace hone::ir {
 /// result keeps every bit: constants fold, and identities hold for wrapping integers and for signed zeros and NaN.
 Expr simplify(const Expr& e, const Bounds& bounds = {});
 
+/// Which operands code may evaluate.
+enum class Evaluation {
+  Lazy,   ///< those that expr.h says: a Select evaluates the side chosen, And and Or what decides
+  Eager,  ///< all: nothing that is safe to evaluate at any time becomes safe only under the condition beside it
+};
+
 /// Simplifies every expression below, using the extents of loops and blocks and the conditions around; drops branches
 /// and loops that never run. Loops that run once stay, because schedule steps name them; blocks stay with all their
 /// iteration variables.
-Stmt simplify(const Stmt& s, const Bounds& bounds = {});
+Stmt simplify(const Stmt& s, const Bounds& bounds = {}, Evaluation evaluation = Evaluation::Lazy);
 
 /// Replaces the variable of each loop that runs exactly once by 0 and drops the loop, unless it is bound to a GPU
 /// index.

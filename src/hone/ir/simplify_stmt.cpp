@@ -18,7 +18,7 @@ bool has_load(const Expr& e) {
 /// Simplifies statements, knowing more the deeper it goes.
 class StmtSimplifier {
  public:
-  explicit StmtSimplifier(const Bounds& bounds) : exprs_(bounds) {}
+  StmtSimplifier(const Bounds& bounds, Evaluation evaluation) : exprs_(bounds, evaluation) {}
 
   Stmt visit(const Stmt& s) {
     switch (s.kind()) {
@@ -156,7 +156,9 @@ class StmtSimplifier {
 
 }  // namespace
 
-Stmt simplify(const Stmt& s, const Bounds& bounds) { return StmtSimplifier(bounds).visit(s); }
+Stmt simplify(const Stmt& s, const Bounds& bounds, Evaluation evaluation) {
+  return StmtSimplifier(bounds, evaluation).visit(s);
+}
 
 Stmt remove_trivial_loops(const Stmt& s) {
   const Stmt inner_done = map_children(s, [](const Stmt& child) { return remove_trivial_loops(child); });

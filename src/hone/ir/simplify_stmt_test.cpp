@@ -52,6 +52,14 @@ TEST(SimplifyStmt, LearnsFromConditionsAround) {
       << "what is learnt in a branch is forgotten after it";
 }
 
+TEST(SimplifyStmt, KeepsMasksIfBothSidesMayBeEvaluated) {
+  const Expr masked = make(Load{a, {n}, n < 64});
+  const Stmt chosen = store(a, {imm(0)}, select(n < 64, masked, imm(0)));
+  const Stmt both = store(a, {imm(0)}, cast(kI64, logical_and(n < 64, masked < 3)));
+  EXPECT_TRUE(becomes(chosen, store(a, {imm(0)}, select(n < 64, load(a, {n}), imm(0)))));
+  for (const Stmt& s : {chosen, both}) EXPECT_TRUE(equal(simplify(s, {}, Evaluation::Eager), s)) << to_text(s);
+}
+
 TEST(SimplifyStmt, ForgetsLoadsThatAStoreMayChange) {
   const Expr flag = eq(load(a, {imm(0)}), 0);
   const Stmt s = make(If{flag, make(Seq{{store(a, {imm(0)}, imm(1)), make(If{flag, put(n)})}})});
