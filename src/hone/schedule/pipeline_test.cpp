@@ -55,6 +55,11 @@ TEST(SoftwarePipeline, KeepsTheValuesOfAnyExtent) {
   }
 }
 
+TEST(SoftwarePipeline, AcceptsStagesWithoutIterations) {
+  const Program naive = staged_rows(5, 0);
+  checked(naive, software_pipeline(naive, "i"));
+}
+
 TEST(SoftwarePipeline, OverlapsTilesOfACopy) {
   const Program naive = blur(13, 6);
   Program p = checked(naive, split(naive, "i_1", Factors{kRest, 4}));
