@@ -45,7 +45,7 @@ std::vector<Line> matmul_schedule(std::int64_t lanes) {
   return {
       {Split{"i", {kRest, 6}}, "rows of the register tile"},
       {Split{"j", {kRest, 4, 4, lanes}}, "column blocks, panels, vectors of a panel, lanes of a vector"},
-      {Split{"k", {kRest, 256}}, "a block of B that stays in cache"},
+      {Split{"k", {kRest, 1024}}, "blocks of B that stay in cache"},
       {Reorder{{"j.0", "k.0", "i.0", "j.1", "k.1", "i.1", "j.2", "j.3"}}, "the register tile innermost"},
       {CacheRead{"C", "B", ir::Scope::Global}, "read B through a copy"},
       {ComputeAt{"B.global", "k.0"}, "copied one block at a time"},

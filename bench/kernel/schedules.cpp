@@ -22,32 +22,25 @@ Case gemm(std::int64_t m, std::int64_t n, std::int64_t k, const GemmTile& tile) 
       Split{"i", {kRest, tile.rows}},
       Split{"j", {kRest, tile.n_block / panel, tile.vectors, tile.lanes}},
       Split{"k", {kRest, tile.k_block}},
-      Reorder{{"k.0", "j.0", "j.1", "i.0", "k.1", "i.1", "j.2", "j.3"}},
-      // B, one block at a time, in panels as wide as the register tile.
-      CacheRead{"C", "B", ir::Scope::Global},
-      ComputeAt{"B.global", "j.0"},
-      TransformLayout{"B.global", fmt::format("(k, n) -> (n // {0}, k, n % {0})", panel)},
-      Split{"ax1", {kRest, tile.lanes}},
-      Vectorize{"ax1.1"},
+      Reorder{{"j.0", "k.0", "i.0", "j.1", "k.1", "i.1", "j.2", "j.3"}},
       Vectorize{"j.3"},
       Unroll{"j.2"},
       Unroll{"i.1"},
-      Parallel{"j.0"},
   };
-  if (tile.pack_a) {
-    // A too, in panels as high as the register tile: rows that lie a multiple of 4 KiB apart share cache sets.
+  // B in panels as wide as the register tile: all of it ahead of time, or a block at a time inside the kernel.
+  const std::string panels = fmt::format("(k, n) -> (n // {0}, k, n % {0})", panel);
+  if (tile.b == OperandB::Constant) {
+    trace.push_back(TransformLayout{"B", panels});
+  } else {
     const Trace pack = {
-        CacheRead{"C", "A", ir::Scope::Global},
-        ComputeAt{"A.global", "k.0"},
-        TransformLayout{"A.global", fmt::format("(m, k) -> (m // {0}, k, m % {0})", tile.rows)},
-        Split{"ax0_1", {kRest, tile.rows}},
-        Reorder{{"ax0_1.0", "ax1", "ax0_1.1"}},
-        Unroll{"ax0_1.1"},
-        Parallel{"ax0_1.0"},
+        CacheRead{"C", "B", ir::Scope::Global}, ComputeAt{"B.global", "k.0"}, TransformLayout{"B.global", panels},
+        Split{"ax1", {kRest, tile.lanes}},      Vectorize{"ax1.1"},
     };
     trace.insert(trace.end(), pack.begin(), pack.end());
   }
-  return {fmt::format("gemm {}x{}x{}", m, n, k), tensor::lower("gemm", {a, b}, {c}), trace,
+  trace.push_back(Parallel{"j.0"});
+  return {fmt::format("gemm {}x{}x{}{}", m, n, k, tile.b == OperandB::Constant ? ", B constant" : ""),
+          tensor::lower("gemm", {a, b}, {c}), trace, tile.b == OperandB::Constant,
           2.0 * static_cast<double>(m * n) * static_cast<double>(k)};
 }
 
@@ -82,7 +75,7 @@ Case conv3x3_blocked(std::int64_t channels, std::int64_t size, std::int64_t lane
   };
   const double points = static_cast<double>(size * size) * static_cast<double>(channels);
   return {fmt::format("conv 3x3 {}@{} NCHW{}c", channels, size, lanes), tensor::lower("conv", {x, w}, {y}), trace,
-          2.0 * points * static_cast<double>(channels) * 9.0};
+          false, 2.0 * points * static_cast<double>(channels) * 9.0};
 }
 
 }  // namespace hone::bench

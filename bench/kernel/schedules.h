@@ -15,17 +15,21 @@ struct Case {
   std::string name;
   ir::Function naive;
   schedule::Trace trace;
-  double flops;  ///< useful floating-point operations, additions and multiplications counted apart
+  bool packs_ahead;  ///< whether an operand is packed before the kernel is timed
+  double flops;      ///< useful floating-point operations, additions and multiplications counted apart
 };
+
+/// Whether B is known ahead, like a weight, and packed before the kernel runs, or comes with each call.
+enum class OperandB { Constant, Variable };
 
 /// The tile sizes of a GEMM. The register tile is `rows` by `vectors` vectors of `lanes`.
 struct GemmTile {
-  std::int64_t rows = 6, vectors = 4, lanes = 16;
-  std::int64_t n_block = 256, k_block = 256;
-  bool pack_a = false;  ///< pays where rows of A lie a multiple of 4 KiB apart
+  std::int64_t rows, vectors, lanes;
+  std::int64_t n_block, k_block;
+  OperandB b;
 };
 
-/// C = A · B in f32, row-major; the operands are packed inside the kernel, so the time includes the packing.
+/// C = A · B in f32, row-major. A variable B is packed into panels inside the kernel, so the time includes that.
 Case gemm(std::int64_t m, std::int64_t n, std::int64_t k, const GemmTile& tile);
 
 /// Convolution 3×3, padding 1, in blocked layout [C/16][H][W][16]; the padded copy of the input is part of the kernel.
