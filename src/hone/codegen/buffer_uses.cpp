@@ -113,6 +113,7 @@ bool is_bounds_check(const Expr& guard, const BufferUse& use, const Buffer& buff
   const Expr slack = slack_of(guard);
   for (std::size_t axis = 0; slack && axis < use.indices.size(); ++axis) {
     const Expr& index = use.indices[axis];
+    if (index.type() != slack.type()) continue;
     if (is_int(simplify(slack - (buffer.shape[axis] - index)), 0) || is_int(simplify(slack - index), 1)) return true;
   }
   return false;
@@ -122,6 +123,14 @@ bool is_bounds_check(const Expr& guard, const BufferUse& use, const Buffer& buff
 bool holds_first(const Expr& guard, const Expr& var, const Bounds& bounds) {
   const Expr slack = slack_of(guard);
   return slack && can_prove(simplify(slack - substitute(slack, var, imm(0))) <= 0, bounds);
+}
+
+/// The index of the first lane, if the other lanes keep their distance to it in all iterations of the loop over `var`;
+/// otherwise null.
+Expr first_lane(const Expr& index, const Expr& var) {
+  if (const Ramp* ramp = index.as<Ramp>()) return ir::uses(ramp->stride, var) ? Expr() : ramp->base;
+  if (const Broadcast* same = index.as<Broadcast>()) return same->value;
+  return index.type().is_vector() ? Expr() : index;
 }
 
 /// Whether one write before the read certainly writes all that the read reads, for fixed values of the loops outside.
@@ -139,6 +148,7 @@ bool is_covered(const BufferUse& read, const std::vector<BufferUse>& uses, const
     for (const Expr& guard : write.guards)
       if (!is_bounds_check(guard, write, buffer)) return false;
     for (std::size_t axis = 0; axis < read.indices.size(); ++axis) {
+      if (read.indices[axis].type().is_vector() || write.indices[axis].type().is_vector()) return false;
       const Range r = range_of(read.indices[axis], inside(read)), w = range_of(write.indices[axis], inside(write));
       if (!as_int(r.extent) || !as_int(w.extent)) return false;
       const Expr ends_after = (w.min + w.extent) - (r.min + r.extent);
@@ -168,7 +178,8 @@ bool is_private_to_iteration(const std::vector<BufferUse>& uses, const Expr& buf
       if (ir::uses(extent, var)) return false;
     for (std::size_t axis = 0; axis < use.indices.size(); ++axis) {
       if (has_load(use.indices[axis])) return false;
-      if (ir::uses(simplify(use.indices[axis] - uses.front().indices[axis]), var)) return false;
+      const Expr here = first_lane(use.indices[axis], var), first = first_lane(uses.front().indices[axis], var);
+      if (!here || !first || ir::uses(simplify(here - first), var)) return false;
     }
     bool is_uniform = true;
     for (const Expr& guard : use.guards) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hone/codegen/buffer_uses.h"
+#include "hone/codegen/vector_ops.h"
 #include "hone/ir/region.h"
 #include "hone/ir/rewrite.h"
 #include "hone/ir/simplify.h"
@@ -109,7 +110,7 @@ class Compactor {
   Stmt rebase(const Stmt& s, const Expr& after, const std::vector<Expr>& origin) const {
     const auto moved = [&](std::vector<Expr> indices) {
       for (std::size_t axis = 0; axis < indices.size(); ++axis)
-        if (!is_int(origin[axis], 0)) indices[axis] = indices[axis] - origin[axis];
+        if (!is_int(origin[axis], 0)) indices[axis] = subtract(indices[axis], origin[axis]);
       return indices;
     };
     const auto on_expr = [&](const Expr& e) {

@@ -175,6 +175,26 @@ TEST(CompactBuffers, ConstantPartsAreCutToWhatIsTouchedAndUnusedBuffersVanish) {
   EXPECT_EQ(place_of("U", f).depth, -1) << to_text(f);
 }
 
+TEST(CompactBuffers, ScalarAndVectorAccessesMoveTogether) {
+  const Function f = compacted(R"(func f(A: f32[32], B: f32[32]) {
+  alloc T: f32[32]
+  for i in 0..4 {
+    for j in 0..8 {
+      block T {
+        vj: spatial(32) = i * 8 + j
+        T[vj] = A[vj] * 2f32
+      }
+    }
+    block B {
+      vi: spatial(4) = i
+      B[ramp(vi * 8, 1, 8)] = T[ramp(vi * 8, 1, 8)]
+    }
+  }
+}
+)");
+  EXPECT_EQ(place_of("T", f), (Place{1, {8}})) << to_text(f);
+}
+
 TEST(CompactBuffers, VectorizedLoopsAreNotEntered) {
   const Function f = compacted(R"(func f(A: f32[16], B: f32[16]) {
   alloc T: f32[16]
