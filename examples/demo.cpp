@@ -1,9 +1,13 @@
 /// The demo: defines a matrix product, schedules it step by step, runs it, and compares with the naive program.
 ///
-///     example_demo [--steps]    --steps prints the program after each step of the schedule
+///     example_demo [--steps] [--size N]
+///
+/// --steps prints the program after each step of the schedule; --size multiplies N × N matrices instead of 1024 × 1024.
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <fmt/core.h>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -115,16 +119,42 @@ Result<Program> apply(const Program& naive, const std::vector<Line>& lines, bool
   return schedule.program();
 }
 
-Result<void> demo(bool print_programs) {
+struct Options {
+  bool print_programs = false;
+  std::int64_t size = 1024;
+};
+
+Result<Options> parse_options(std::span<char* const> words) {
+  constexpr std::int64_t kLargestSize = 8192;
+  Options options;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    if (word == "--steps") {
+      options.print_programs = true;
+    } else if (word == "--size") {
+      const std::string_view number = i + 1 < words.size() ? words[++i] : "";
+      const char* const end = number.data() + number.size();
+      const auto [stop, failure] = std::from_chars(number.data(), end, options.size);
+      if (failure != std::errc{} || stop != end || options.size < 1 || options.size > kLargestSize)
+        return error(ErrorCode::InvalidArgument, "--size is '{}', allowed are whole numbers in 1..{}", number,
+                     kLargestSize);
+    } else {
+      return error(ErrorCode::InvalidArgument, "unknown option '{}', allowed are --steps, --size N", word);
+    }
+  }
+  return options;
+}
+
+Result<void> demo(const Options& options) {
   const codegen::Target& target = codegen::host_target();
   const std::vector<Line> lines = matmul_schedule(target.lanes(32));
 
-  constexpr std::int64_t kSize = 1024;
-  const Program naive = matmul(kSize, kSize, kSize);
+  const std::int64_t size = options.size;
+  const Program naive = matmul(size, size, size);
   fmt::print("A matrix product, defined by what each element is, as naive loops:\n\n{}\n", ir::to_text(naive));
   fmt::print("Its schedule for {}:\n\n", codegen::to_string(target));
-  HONE_TRY(const Program scheduled, apply(naive, lines, true, print_programs));
-  if (!print_programs) fmt::print("\n(--steps prints the program after each step)\n");
+  HONE_TRY(const Program scheduled, apply(naive, lines, true, options.print_programs));
+  if (!options.print_programs) fmt::print("\n(--steps prints the program after each step)\n");
 
   // The same schedule on a small product with tails everywhere, against the reference interpreter.
   const Program small = matmul(13, 70, 31);
@@ -137,8 +167,8 @@ Result<void> demo(bool print_programs) {
   HONE_TRY(const double peak, measure::fma_peak(target, target.threads));
 
   fmt::print("\nchecked: 13x70x31 differs from the interpreter by {}, {}^3 differs from the naive program by {}\n\n",
-             ir::max_difference(small_outcome.result, reference), kSize, ir::max_difference(fast.result, slow.result));
-  const double flops = 2.0 * kSize * kSize * kSize;
+             ir::max_difference(small_outcome.result, reference), size, ir::max_difference(fast.result, slow.result));
+  const double flops = 2.0 * static_cast<double>(size * size) * static_cast<double>(size);
   fmt::print("{:<12}{:>12}{:>12}{:>12}\n", "program", "ms", "GFLOP/s", "of peak");
   const auto row = [&](std::string_view name, double seconds) {
     const double gflops = flops / seconds * 1e-9;
@@ -153,12 +183,11 @@ Result<void> demo(bool print_programs) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool print_programs = argc > 1 && std::string_view(argv[1]) == "--steps";
-  if (argc > 1 && !print_programs) {
-    fmt::print(stderr, "demo: unknown option '{}', allowed is --steps\n", argv[1]);
-    return 1;
-  }
-  const Result<void> status = demo(print_programs);
+  const auto run = [&]() -> Result<void> {
+    HONE_TRY(const Options options, parse_options(std::span(argv + 1, static_cast<std::size_t>(argc - 1))));
+    return demo(options);
+  };
+  const Result<void> status = run();
   if (status) return 0;
   fmt::print(stderr, "demo: {}\n", status.error().message);
   return 1;

@@ -1,38 +1,49 @@
-// A first program: define a matrix product, look at it as loops, and run it in the reference interpreter.
+// A first program: define a matrix product, schedule it, compile it for this machine, and run it.
+#include <fmt/core.h>
 
-#include <cstdio>
-
-#include "hone/ir/interpret.h"
+#include "hone/codegen/compile.h"
+#include "hone/ir/array.h"
 #include "hone/ir/text.h"
+#include "hone/runtime/parallel.h"
+#include "hone/runtime/scratch.h"
+#include "hone/runtime/thread_pool.h"
+#include "hone/schedule/primitives.h"
+#include "hone/schedule/trace.h"
 #include "hone/tensor/lower.h"
 
 using namespace hone;
+using namespace hone::schedule;
+
+Result<void> run() {
+  // What to compute: C[i, j] is the sum of A[i, k] * B[k, j] over k.
+  const tensor::Tensor a = tensor::placeholder("A", {30, 64}), b = tensor::placeholder("B", {64, 48});
+  const tensor::Tensor c = tensor::compute("C", {30, 48}, [&](const tensor::Indices& i) {
+    return tensor::reduce_sum({64}, [&](const tensor::Indices& k) { return a(i[0], k[0]) * b(k[0], i[1]); });
+  });
+  const Program naive = tensor::lower("matmul", {a, b}, {c});  // loops i, j, k around block C
+
+  // How to compute it: tiles of 4 rows by 16 columns, rows of tiles on several threads.
+  const Trace trace = {Split{"i", {kRest, 4}}, Split{"j", {kRest, 16}}, Reorder{{"i.0", "j.0", "k", "i.1", "j.1"}},
+                       Parallel{"i.0"},        Unroll{"i.1"},           Vectorize{"j.1"}};
+  HONE_TRY(const Program scheduled, replay(naive, trace));
+  fmt::print("{}\n", ir::to_text(scheduled));
+
+  // Machine code for it, run on two threads.
+  const codegen::CompileOptions options{.runtime = {hone_parallel_for, hone_allocate, hone_release}};
+  HONE_TRY(const codegen::CompiledModule module, codegen::compile({{scheduled}}, codegen::host_target(), options));
+  HONE_TRY(const codegen::Kernel kernel, module.find("matmul"));
+  ir::Array x(ir::kF32, {30, 64}), y(ir::kF32, {64, 48}), z(ir::kF32, {30, 48});
+  for (std::int64_t n = 0; n < x.size(); ++n) x.set(n, 1.0);
+  for (std::int64_t n = 0; n < y.size(); ++n) y.set(n, 0.5);
+  void* const arguments[] = {x.data(), y.data(), z.data()};
+  runtime::ThreadPool pool(2);
+  HONE_TRY(kernel(arguments, &pool));
+  fmt::print("C[29, 47] = {}\n", z.float_at(z.size() - 1));
+  return {};
+}
 
 int main() {
-  // What to compute: C[i, j] is the sum of A[i, k] * B[k, j] over k.
-  const std::int64_t m = 2, n = 3, k = 4;
-  const tensor::Tensor a = tensor::placeholder("A", {m, k}), b = tensor::placeholder("B", {k, n});
-  const tensor::Tensor c = tensor::compute("C", {m, n}, [&](const tensor::Indices& i) {
-    return tensor::reduce_sum({k}, [&](const tensor::Indices& r) { return a(i[0], r[0]) * b(r[0], i[1]); });
-  });
-
-  // How to compute it, before any schedule: plain loops around one block.
-  const ir::Function matmul = tensor::lower("matmul", {a, b}, {c});
-  std::printf("%s\n", ir::to_text(matmul).c_str());
-
-  // A holds 0, 1, 2, … and B the same; the interpreter fills C.
-  ir::Array x(ir::kF32, {m, k}), y(ir::kF32, {k, n}), z(ir::kF32, {m, n});
-  for (std::int64_t i = 0; i < x.size(); ++i) x.set(i, i);
-  for (std::int64_t i = 0; i < y.size(); ++i) y.set(i, i);
-  ir::Array* const arguments[] = {&x, &y, &z};
-  const Result<void> done = ir::interpret(matmul, arguments);
-  if (!done) {
-    std::fprintf(stderr, "%s\n", done.error().message.c_str());
-    return 1;
-  }
-  for (std::int64_t row = 0; row < m; ++row) {
-    for (std::int64_t column = 0; column < n; ++column) std::printf("%6.0f", z.float_at(row * n + column));
-    std::printf("\n");
-  }
-  return 0;
+  const Result<void> done = run();
+  if (!done) fmt::print(stderr, "first_program: {}\n", done.error().message);
+  return done ? 0 : 1;
 }
