@@ -31,6 +31,12 @@ Result<void> check_movable(const Path& path, const Path& loop) {
       if (read.is(buffer))
         return error(ErrorCode::IllegalStep, "{}: block '{}' reads the buffer '{}' it writes", kStep, block.name,
                      name_of(buffer));
+  const bool is_empty =
+      std::any_of(block.iters.begin(), block.iters.end(), [](const Iter& i) { return is_int(i.extent, 0); });
+  for (const Stmt& s : loop.stmts)
+    if (const For* outer = s.as<For>(); outer && is_int(outer->extent, 0) && !is_empty)
+      return error(ErrorCode::IllegalStep, "{}: loop '{}' has no iterations, in which block '{}' would never run",
+                   kStep, name_of(outer->var), block.name);
   HONE_TRY(check_may_move(path, kStep));
   return check_none_pipelined(loop, kStep);
 }

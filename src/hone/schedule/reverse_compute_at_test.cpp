@@ -94,6 +94,27 @@ TEST(ReverseComputeAt, RefusesWithTheReason) {
   EXPECT_EQ(ir::to_text(p), before);
 }
 
+TEST(ReverseComputeAt, RefusesLoopsThatNeverRun) {
+  const Result<Program> p = ir::parse_function(R"(func f(A: f32[0], B: f32[2]) {
+  alloc T: f32[0]
+  for i in 0..0 {
+    block T {
+      vi: spatial(0) = i
+      T[vi] = A[vi]
+    }
+  }
+  for j in 0..2 {
+    block B {
+      vj: spatial(2) = j
+      B[vj] = select(vj < 0, T[vj], 5f32)
+    }
+  }
+}
+)");
+  EXPECT_EQ(refusal(reverse_compute_at(p.value(), "B", "i")),
+            "reverse_compute_at: loop 'i' has no iterations, in which block 'B' would never run");
+}
+
 TEST(ReverseComputeAt, RefusesPartsThatOverlap) {
   // Four neighbours of a fused loop over 3 × 6 elements reach over the ends of rows: their boxes overlap.
   const Program naive = chain(3, 6);
