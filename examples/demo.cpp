@@ -8,6 +8,7 @@
 #include <chrono>
 #include <fmt/core.h>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -132,7 +133,7 @@ Result<Options> parse_options(std::span<char* const> words) {
     if (word == "--steps") {
       options.print_programs = true;
     } else if (word == "--size") {
-      const std::string_view number = i + 1 < words.size() ? words[++i] : "";
+      const std::string number = i + 1 < words.size() ? words[++i] : "";
       const char* const end = number.data() + number.size();
       const auto [stop, failure] = std::from_chars(number.data(), end, options.size);
       if (failure != std::errc{} || stop != end || options.size < 1 || options.size > kLargestSize)
