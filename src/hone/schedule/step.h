@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -33,13 +34,28 @@ struct Number {
 using Numbers = std::vector<Number>;
 using Names = std::vector<std::string>;
 
+/// Is shown the fields of a step one after the other, by name and type, and may change them.
+class FieldVisitor {
+ public:
+  virtual void visit(std::string_view field, std::string& text) = 0;
+  virtual void visit(std::string_view field, Names& names) = 0;
+  virtual void visit(std::string_view field, Number& number) = 0;
+  virtual void visit(std::string_view field, Numbers& numbers) = 0;
+  virtual void visit(std::string_view field, std::int64_t& number) = 0;
+  virtual void visit(std::string_view field, std::vector<std::int64_t>& numbers) = 0;
+  virtual void visit(std::string_view field, ir::Scope& scope) = 0;
+  virtual void visit(std::string_view field, ir::ForKind& index) = 0;
+
+ protected:
+  ~FieldVisitor() = default;
+};
+
 /// Declares kName, equality and the list of fields of a step struct.
-#define HONE_STEP(type, name, ...)                            \
-  static constexpr std::string_view kName = name;             \
-  bool operator==(const type&) const = default;               \
-  template <typename Self, typename Visitor>                  \
-  static void fields([[maybe_unused]] Self& self, Visitor&& visit) { __VA_ARGS__ }
-#define HONE_FIELD(field) visit(#field, self.field);
+#define HONE_STEP(type, name, ...)                \
+  static constexpr std::string_view kName = name; \
+  bool operator==(const type&) const = default;   \
+  void show(FieldVisitor& fields) { __VA_ARGS__ }
+#define HONE_FIELD(field) fields.visit(#field, field);
 
 struct Split {
   std::string loop;
@@ -181,6 +197,14 @@ using Trace = std::vector<Step>;
 
 /// The primitive's name, such as "compute_at".
 std::string_view name_of(const Step& step);
+
+/// Shows the fields of a step in their order.
+void show(Step& step, FieldVisitor& fields);
+
+/// A step of this primitive with empty fields, or nothing if there is no such primitive.
+std::optional<Step> make_step(std::string_view name);
+/// The names of all primitives, separated by commas.
+std::string step_names();
 
 /// The decision of a sampling step, or null.
 const std::vector<std::int64_t>* decision_of(const Step& step);

@@ -122,38 +122,55 @@ Result<Schedule::State> Schedule::next(const State& state, const Step& step) {
   return after;
 }
 
+/// Puts what was decided in place of references such as "$tile[1]" and "$location".
+class Schedule::Resolver final : public FieldVisitor {
+ public:
+  Resolver(std::string_view step, const std::vector<Decided>& decided) : step_(step), decided_(decided) {}
+
+  void visit(std::string_view, Number& number) final {
+    if (number.decision.empty()) return;
+    const Decided* found = look_up(number.decision);
+    if (!found) return;
+    const auto count = static_cast<std::int64_t>(found->values.size());
+    if (number.element >= 0 && number.element < count) {
+      number = found->values[static_cast<std::size_t>(number.element)];
+    } else {
+      failure = error(ErrorCode::IllegalStep, "{}: element {} of decision '{}' is outside 0..{}", step_, number.element,
+                      number.decision, count - 1);
+    }
+  }
+  void visit(std::string_view field, Numbers& numbers) final {
+    for (Number& number : numbers) visit(field, number);
+  }
+  void visit(std::string_view field, std::string& text) final {
+    if (field != "loop" || !text.starts_with('$')) return;
+    if (const Decided* found = look_up(std::string_view(text).substr(1))) text = found->loop;
+  }
+  void visit(std::string_view, Names&) final {}
+  void visit(std::string_view, std::int64_t&) final {}
+  void visit(std::string_view, std::vector<std::int64_t>&) final {}
+  void visit(std::string_view, ir::Scope&) final {}
+  void visit(std::string_view, ir::ForKind&) final {}
+
+  std::optional<Error> failure;
+
+ private:
+  const Decided* look_up(std::string_view name) {
+    const auto found = find_decision(decided_, name);
+    if (found != decided_.end()) return &*found;
+    failure = error(ErrorCode::IllegalStep, "{}: no decision '{}' was made before", step_, name);
+    return nullptr;
+  }
+
+  std::string_view step_;
+  const std::vector<Decided>& decided_;
+};
+
 Result<Step> Schedule::resolve(const Step& step, const std::vector<Decided>& decided) {
   Step resolved = step;
-  std::optional<Error> failure;
-  const auto look_up = [&](std::string_view name) -> const Decided* {
-    const auto found = find_decision(decided, name);
-    if (found != decided.end()) return &*found;
-    failure = error(ErrorCode::IllegalStep, "{}: no decision '{}' was made before", name_of(step), name);
-    return nullptr;
-  };
-  const auto resolve_number = [&](Number& number) {
-    if (number.decision.empty()) return;
-    const Decided* d = look_up(number.decision);
-    if (!d) return;
-    const auto count = static_cast<std::int64_t>(d->values.size());
-    if (number.element < 0 || number.element >= count) {
-      failure = error(ErrorCode::IllegalStep, "{}: element {} of decision '{}' is outside 0..{}", name_of(step),
-                      number.element, number.decision, count - 1);
-      return;
-    }
-    number = d->values[static_cast<std::size_t>(number.element)];
-  };
-  const auto visit = Overloaded{
-      [&](std::string_view, Number& number) { resolve_number(number); },
-      [&](std::string_view, Numbers& numbers) { std::for_each(numbers.begin(), numbers.end(), resolve_number); },
-      [&](std::string_view field, std::string& text) {
-        if (field == "loop" && text.starts_with('$'))
-          if (const Decided* d = look_up(std::string_view(text).substr(1))) text = d->loop;
-      },
-      [](std::string_view, auto&) {},
-  };
-  std::visit([&](auto& s) { s.fields(s, visit); }, resolved);
-  if (failure) return *std::move(failure);
+  Resolver resolver(name_of(step), decided);
+  show(resolved, resolver);
+  if (resolver.failure) return *std::move(resolver.failure);
   return resolved;
 }
 

@@ -59,6 +59,8 @@ class Schedule {
     std::vector<Decided> decided;
   };
 
+  class Resolver;
+
   static Result<State> next(const State& state, const Step& step);
   static Result<Step> resolve(const Step& step, const std::vector<Decided>& decided);
   static Result<Decided> decided_by(const Step& step, const Program& program);

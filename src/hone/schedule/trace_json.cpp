@@ -1,5 +1,7 @@
 /// Traces as JSON and as text.
+#include <algorithm>
 #include <charconv>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "hone/schedule/trace.h"
@@ -91,80 +93,104 @@ Read read(const json& value, ir::ForKind& index) {
   return {};
 }
 
-/// Fills the fields of a step from an object that has exactly these fields.
-template <typename S>
-Result<Step> read_step(const json& object, std::size_t position) {
-  S step{};
-  std::optional<Error> failure;
-  std::string allowed = "step";
-  std::size_t known = 1;
-  S::fields(step, [&](std::string_view field, auto& target) {
-    allowed += ", " + std::string(field);
-    if (failure) return;
-    const auto found = object.find(std::string(field));
-    if (found == object.end()) {
-      failure = error(ErrorCode::ParseError, "trace: step {} '{}' has no field '{}'", position, S::kName, field);
-      return;
-    }
-    ++known;
-    if (const Read mismatch = read(*found, target))
-      failure = error(ErrorCode::ParseError, "trace: field '{}' of step {} '{}' is {}, allowed is {}", field, position,
-                      S::kName, found->dump(-1, ' ', false, json::error_handler_t::replace), mismatch->allowed);
-  });
-  if (!failure && object.size() != known)
-    for (const auto& [key, unused] : object.items())
-      if ((", " + allowed + ",").find(", " + key + ",") == std::string::npos)
-        failure = error(ErrorCode::ParseError, "trace: step {} '{}' has an unknown field '{}', allowed are {}",
-                        position, S::kName, key, allowed);
-  if (failure) return *std::move(failure);
-  return Step(std::move(step));
-}
+/// One visit function per type of field, all calling the same template.
+template <typename Derived>
+class EveryField : public FieldVisitor {
+ public:
+  void visit(std::string_view field, std::string& value) final { self().on(field, value); }
+  void visit(std::string_view field, Names& value) final { self().on(field, value); }
+  void visit(std::string_view field, Number& value) final { self().on(field, value); }
+  void visit(std::string_view field, Numbers& value) final { self().on(field, value); }
+  void visit(std::string_view field, std::int64_t& value) final { self().on(field, value); }
+  void visit(std::string_view field, std::vector<std::int64_t>& value) final { self().on(field, value); }
+  void visit(std::string_view field, ir::Scope& value) final { self().on(field, value); }
+  void visit(std::string_view field, ir::ForKind& value) final { self().on(field, value); }
 
-/// Tries each alternative of Step in turn; `names` collects them for the error.
-template <std::size_t kIndex = 0>
-Result<Step> read_named(const std::string& name, const json& object, std::size_t position, std::string names = {}) {
-  if constexpr (kIndex == std::variant_size_v<Step>) {
-    return error(ErrorCode::ParseError, "trace: step {} is '{}', allowed are {}", position, name, names);
-  } else {
-    using S = std::variant_alternative_t<kIndex, Step>;
-    if (name == S::kName) return read_step<S>(object, position);
-    return read_named<kIndex + 1>(name, object, position,
-                                  std::move(names) + (kIndex == 0 ? "" : ", ") + std::string(S::kName));
+ protected:
+  ~EveryField() = default;
+
+ private:
+  Derived& self() { return static_cast<Derived&>(*this); }
+};
+
+/// Fills the fields of a step from an object that has exactly these fields.
+class Reader final : public EveryField<Reader> {
+ public:
+  Reader(const json& object, std::string_view step, std::size_t position)
+      : object_(object), step_(step), position_(position) {}
+
+  template <typename T>
+  void on(std::string_view field, T& target) {
+    known_.emplace_back(field);
+    if (failure_) return;
+    const auto found = object_.find(std::string(field));
+    if (found == object_.end()) {
+      failure_ = error(ErrorCode::ParseError, "trace: step {} '{}' has no field '{}'", position_, step_, field);
+    } else if (const Read mismatch = read(*found, target)) {
+      failure_ =
+          error(ErrorCode::ParseError, "trace: field '{}' of step {} '{}' is {}, allowed is {}", field, position_,
+                step_, found->dump(-1, ' ', false, json::error_handler_t::replace), mismatch->allowed);
+    }
   }
+
+  /// The first thing that did not fit, fields of the object that no step field took included.
+  std::optional<Error> failure() {
+    for (const auto& [key, unused] : object_.items())
+      if (!failure_ && std::find(known_.begin(), known_.end(), key) == known_.end())
+        failure_ = error(ErrorCode::ParseError, "trace: step {} '{}' has an unknown field '{}', allowed are {}",
+                         position_, step_, key, fmt::join(known_, ", "));
+    return failure_;
+  }
+
+ private:
+  const json& object_;
+  std::string_view step_;
+  std::size_t position_;
+  std::vector<std::string> known_ = {"step"};
+  std::optional<Error> failure_;
+};
+
+/// Writes the fields of a step into an object, in their order.
+class Writer final : public EveryField<Writer> {
+ public:
+  explicit Writer(const Step& step) {
+    object_["step"] = name_of(step);
+    Step shown = step;
+    show(shown, *this);
+  }
+
+  template <typename T>
+  void on(std::string_view field, T& value) {
+    object_[std::string(field)] = write(value);
+  }
+
+  const nlohmann::ordered_json& object() const { return object_; }
+
+ private:
+  nlohmann::ordered_json object_;
+};
+
+Result<Step> read_step(const json& object, std::size_t position) {
+  if (!object.is_object())
+    return error(ErrorCode::ParseError, "trace: step {} is {}, allowed is an object", position, object.type_name());
+  const auto name = object.find("step");
+  if (name == object.end() || !name->is_string())
+    return error(ErrorCode::ParseError, "trace: step {} has no field 'step' that names a primitive", position);
+  std::optional<Step> step = make_step(name->get_ref<const std::string&>());
+  if (!step)
+    return error(ErrorCode::ParseError, "trace: step {} is '{}', allowed are {}", position, name->get<std::string>(),
+                 step_names());
+  Reader reader(object, name_of(*step), position);
+  show(*step, reader);
+  if (std::optional<Error> failure = reader.failure()) return *std::move(failure);
+  return *std::move(step);
 }
 
 }  // namespace
 
-std::string_view name_of(const Step& step) {
-  return std::visit([](const auto& s) { return s.kName; }, step);
-}
-
-const std::vector<std::int64_t>* decision_of(const Step& step) { return decision_of(const_cast<Step&>(step)); }
-
-std::vector<std::int64_t>* decision_of(Step& step) {
-  return std::visit(
-      [](auto& s) -> std::vector<std::int64_t>* {
-        if constexpr (requires { s.decision; }) {
-          return &s.decision;
-        } else {
-          return nullptr;
-        }
-      },
-      step);
-}
-
 std::string to_json(const Trace& trace) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Step& step : trace) {
-    nlohmann::ordered_json object;
-    object["step"] = name_of(step);
-    std::visit(
-        [&](const auto& s) {
-          s.fields(s, [&](std::string_view field, const auto& value) { object[std::string(field)] = write(value); });
-        },
-        step);
-    list.push_back(std::move(object));
-  }
+  for (const Step& step : trace) list.push_back(Writer(step).object());
   return list.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -175,30 +201,20 @@ Result<Trace> parse_trace(std::string_view text) {
     return error(ErrorCode::ParseError, "trace: found {}, allowed is a list of steps", list.type_name());
   Trace trace;
   for (const json& object : list) {
-    const std::size_t position = trace.size();
-    if (!object.is_object())
-      return error(ErrorCode::ParseError, "trace: step {} is {}, allowed is an object", position, object.type_name());
-    const auto name = object.find("step");
-    if (name == object.end() || !name->is_string())
-      return error(ErrorCode::ParseError, "trace: step {} has no field 'step' that names a primitive", position);
-    HONE_TRY(Step step, read_named<>(name->get<std::string>(), object, position));
+    HONE_TRY(Step step, read_step(object, trace.size()));
     trace.push_back(std::move(step));
   }
   return trace;
 }
 
 std::string to_text(const Step& step) {
-  std::string text(name_of(step));
-  text += '(';
-  bool is_first = true;
-  const auto visit = [&](std::string_view field, const auto& value) {
-    const json written = write(value);
-    text += fmt::format("{}{}={}", is_first ? "" : ", ", field,
-                        written.is_string() ? written.template get<std::string>() : written.dump());
-    is_first = false;
-  };
-  std::visit([&](const auto& s) { s.fields(s, visit); }, step);
-  return text + ')';
+  std::string text;
+  const Writer written(step);
+  for (const auto& [field, value] : written.object().items())
+    if (field != "step")
+      text += fmt::format("{}{}={}", text.empty() ? "" : ", ", field,
+                          value.is_string() ? value.get<std::string>() : value.dump());
+  return fmt::format("{}({})", name_of(step), text);
 }
 
 }  // namespace hone::schedule
