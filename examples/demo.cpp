@@ -167,8 +167,12 @@ Result<void> demo(const Options& options) {
   HONE_TRY(const Outcome fast, run_compiled(scheduled, 20));
   HONE_TRY(const double peak, measure::fma_peak(target, target.threads));
 
+  const double small_difference = ir::max_difference(small_outcome.result, reference);
+  const double difference = ir::max_difference(fast.result, slow.result);
   fmt::print("\nchecked: 13x70x31 differs from the interpreter by {}, {}^3 differs from the naive program by {}\n\n",
-             ir::max_difference(small_outcome.result, reference), size, ir::max_difference(fast.result, slow.result));
+             small_difference, size, difference);
+  if (small_difference != 0 || difference != 0)
+    return error(ErrorCode::VerifyError, "the scheduled program computes other values than the naive one");
   const double flops = 2.0 * static_cast<double>(size * size) * static_cast<double>(size);
   fmt::print("{:<12}{:>12}{:>12}{:>12}\n", "program", "ms", "GFLOP/s", "of peak");
   const auto row = [&](std::string_view name, double seconds) {
