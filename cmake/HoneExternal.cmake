@@ -26,4 +26,3 @@ endfunction()
 
 hone_external(llvm HEADER llvm/IR/Module.h LIBRARY LLVM-19 ROOT /usr/lib/llvm-19)
 hone_external(hwloc HEADER hwloc.h LIBRARY hwloc)
-hone_external(sleef HEADER sleef.h LIBRARY sleef)
