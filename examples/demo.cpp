@@ -67,13 +67,7 @@ std::vector<Line> matmul_schedule(std::int64_t lanes) {
 /// Random whole numbers, so that reordered sums are equal bit for bit.
 std::vector<ir::Array> random_arguments(const Program& program) {
   Rng rng(1);
-  std::vector<ir::Array> arrays;
-  for (const ir::Expr& param : program.params) {
-    std::vector<std::int64_t> shape;
-    for (const ir::Expr& extent : param.get<ir::Buffer>().shape) shape.push_back(ir::constant_value(extent));
-    arrays.push_back(ir::random_whole(rng, param.type(), shape));
-  }
-  return arrays;
+  return ir::random_arguments(program, rng);
 }
 
 struct Outcome {
@@ -103,9 +97,7 @@ Result<Outcome> run_compiled(const Program& program, int repeats) {
 
 Result<ir::Array> run_interpreted(const Program& program) {
   std::vector<ir::Array> arrays = random_arguments(program);
-  std::vector<ir::Array*> args;
-  for (ir::Array& array : arrays) args.push_back(&array);
-  HONE_TRY(ir::interpret(program, args));
+  HONE_TRY(ir::interpret(program, arrays));
   return arrays.back();
 }
 

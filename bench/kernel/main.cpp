@@ -17,7 +17,7 @@
 
 #include "hone/codegen/compile.h"
 #include "hone/codegen/lower.h"
-#include "hone/ir/array.h"
+#include "hone/ir/interpret.h"
 #include "hone/ir/text.h"
 #include "hone/measure/peak.h"
 #include "hone/runtime/parallel.h"
@@ -87,13 +87,7 @@ struct Runner {
 
 std::vector<ir::Array> random_arguments(const ir::Function& function) {
   Rng rng(1);
-  std::vector<ir::Array> arrays;
-  for (const ir::Expr& param : function.params) {
-    std::vector<std::int64_t> shape;
-    for (const ir::Expr& extent : param.get<ir::Buffer>().shape) shape.push_back(ir::constant_value(extent));
-    arrays.push_back(ir::random_whole(rng, param.type(), shape));
-  }
-  return arrays;
+  return ir::random_arguments(function, rng);
 }
 
 Result<Runner> compile(const ir::Function& scheduled, std::vector<ir::Array> arrays, const codegen::Target& target) {

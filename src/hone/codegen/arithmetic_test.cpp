@@ -185,9 +185,7 @@ TEST(Arithmetic, BitcastsKeepTheBits) {
 TEST(Arithmetic, ReductionsOfLanesAgreeWithTheInterpreter) {
   const auto small = [](const Function& function) {
     Rng rng(/*seed=*/3);
-    std::vector<Array> arrays;
-    for (const Expr& param : function.params) arrays.push_back(random_whole(rng, param.type(), {kSize}));
-    return arrays;
+    return random_arguments(function, rng);
   };
   for (const Target& target : runnable_targets()) {
     Module module;

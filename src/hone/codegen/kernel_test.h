@@ -57,9 +57,7 @@ void expect_as_interpreted(const ir::Module& module, const Target& target, Draw 
   ASSERT_TRUE(compiled) << compiled.error().message;
   for (const ir::Function& function : module.functions) {
     std::vector<ir::Array> expected = draw(function), actual = expected;
-    std::vector<ir::Array*> args;
-    for (ir::Array& array : expected) args.push_back(&array);
-    const Result<void> interpreted = ir::interpret(function, args);
+    const Result<void> interpreted = ir::interpret(function, expected);
     ASSERT_TRUE(interpreted) << function.name << ": " << interpreted.error().message;
     const Result<void> ran = run(*compiled, function.name, actual, pool);
     ASSERT_TRUE(ran) << function.name << ": " << ran.error().message;

@@ -68,9 +68,7 @@ Program random_step(const Program& program, Rng& rng) {
 
 std::vector<ir::Array> draw_whole(const ir::Function& f) {
   Rng rng(/*seed=*/1);
-  std::vector<ir::Array> arrays;
-  for (const ir::Expr& param : f.params) arrays.push_back(ir::random_whole(rng, param.type(), shape_of(param)));
-  return arrays;
+  return ir::random_arguments(f, rng);
 }
 
 TEST(LowerRandom, SchedulesOfEveryDefinitionKeepTheirValuesThroughEveryPass) {

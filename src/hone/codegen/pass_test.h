@@ -34,11 +34,8 @@ inline std::vector<std::int64_t> shape_of(const ir::Expr& buffer) {
 /// The contents of all parameters after a run on random whole numbers, or the error.
 inline Result<std::vector<ir::Array>> run(const ir::Function& f, std::uint64_t seed) {
   Rng rng(seed);
-  std::vector<ir::Array> arrays;
-  for (const ir::Expr& param : f.params) arrays.push_back(ir::random_whole(rng, param.type(), shape_of(param)));
-  std::vector<ir::Array*> args;
-  for (ir::Array& array : arrays) args.push_back(&array);
-  HONE_TRY(ir::interpret(f, args));
+  std::vector<ir::Array> arrays = ir::random_arguments(f, rng);
+  HONE_TRY(ir::interpret(f, arrays));
   return arrays;
 }
 

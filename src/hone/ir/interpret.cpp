@@ -258,4 +258,20 @@ Result<void> interpret(const Function& function, std::span<Array* const> args) {
   } catch (Stop& stop) { return std::move(stop.error); }
 }
 
+Result<void> interpret(const Function& function, std::vector<Array>& args) {
+  std::vector<Array*> pointers;
+  for (Array& array : args) pointers.push_back(&array);
+  return interpret(function, pointers);
+}
+
+std::vector<Array> random_arguments(const Function& function, Rng& rng) {
+  std::vector<Array> args;
+  for (const Expr& param : function.params) {
+    std::vector<std::int64_t> shape;
+    for (const Expr& extent : param.get<Buffer>().shape) shape.push_back(constant_value(extent));
+    args.push_back(random_whole(rng, param.type(), std::move(shape)));
+  }
+  return args;
+}
+
 }  // namespace hone::ir

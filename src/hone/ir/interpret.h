@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "hone/ir/array.h"
 #include "hone/ir/stmt.h"
@@ -14,5 +15,9 @@ namespace hone::ir {
 /// names the buffer and the index found, and the index allowed. Arrays whose type or shape is not the parameter's are
 /// an error.
 Result<void> interpret(const Function& function, std::span<Array* const> args);
+Result<void> interpret(const Function& function, std::vector<Array>& args);
+
+/// One array of random_whole() per parameter; their shapes must be constant.
+std::vector<Array> random_arguments(const Function& function, Rng& rng);
 
 }  // namespace hone::ir

@@ -83,16 +83,6 @@ TEST(TransformLayout, RefusesWhatItCannotDo) {
             "transform_layout: no block reads buffer 'B', or it is packed already");
 }
 
-std::vector<ir::Array> arrays_of(const Program& program, Rng& rng) {
-  std::vector<ir::Array> arrays;
-  for (const ir::Expr& param : program.params) {
-    std::vector<std::int64_t> shape;
-    for (const ir::Expr& extent : param.get<ir::Buffer>().shape) shape.push_back(ir::constant_value(extent));
-    arrays.push_back(ir::random_whole(rng, param.type(), shape));
-  }
-  return arrays;
-}
-
 TEST(SplitPrepack, PreparesOnceWhatTheMainFunctionReads) {
   for (const std::int64_t n : {1, 16, 21}) {
     const Program naive = matmul(3, n, 5);
@@ -107,10 +97,10 @@ TEST(SplitPrepack, PreparesOnceWhatTheMainFunctionReads) {
     EXPECT_TRUE(ir::verify(main)) << ir::to_text(main);
 
     Rng rng(7);
-    std::vector<ir::Array> args = arrays_of(naive, rng);
+    std::vector<ir::Array> args = ir::random_arguments(naive, rng);
     ir::Array expected = args[2];
     ASSERT_TRUE(ir::interpret(naive, std::vector<ir::Array*>{&args[0], &args[1], &expected}));
-    ir::Array packed = arrays_of(prepare, rng)[1];
+    ir::Array packed = ir::random_arguments(prepare, rng)[1];
     ASSERT_TRUE(ir::interpret(prepare, std::vector<ir::Array*>{&args[1], &packed}));
     const Result<void> ran = ir::interpret(main, std::vector<ir::Array*>{&args[0], &packed, &args[2]});
     ASSERT_TRUE(ran) << ran.error().message;

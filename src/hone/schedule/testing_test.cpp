@@ -19,15 +19,8 @@ namespace {
 
 Result<std::vector<ir::Array>> run(const Program& program, std::uint64_t seed) {
   Rng rng(seed);
-  std::vector<ir::Array> arrays;
-  for (const ir::Expr& param : program.params) {
-    std::vector<std::int64_t> shape;
-    for (const ir::Expr& extent : param.get<ir::Buffer>().shape) shape.push_back(ir::constant_value(extent));
-    arrays.push_back(ir::random_whole(rng, param.type(), shape));
-  }
-  std::vector<ir::Array*> args;
-  for (ir::Array& array : arrays) args.push_back(&array);
-  HONE_TRY(ir::interpret(program, args));
+  std::vector<ir::Array> arrays = ir::random_arguments(program, rng);
+  HONE_TRY(ir::interpret(program, arrays));
   return arrays;
 }
 

@@ -13,15 +13,8 @@ namespace {
 
 /// Runs a program on small whole numbers.
 Result<void> run(const ir::Function& function, Rng& rng) {
-  std::vector<ir::Array> arrays;
-  for (const ir::Expr& param : function.params) {
-    std::vector<std::int64_t> shape;
-    for (const ir::Expr& extent : param.get<ir::Buffer>().shape) shape.push_back(ir::constant_value(extent));
-    arrays.push_back(random_whole(rng, param.type(), shape));
-  }
-  std::vector<ir::Array*> args;
-  for (ir::Array& array : arrays) args.push_back(&array);
-  return ir::interpret(function, args);
+  std::vector<ir::Array> arrays = ir::random_arguments(function, rng);
+  return ir::interpret(function, arrays);
 }
 
 TEST(Catalogue, EveryProgramVerifiesAndRunsOnWholeNumbers) {

@@ -44,9 +44,7 @@ inline std::vector<ir::Array> run_on_whole_numbers(const std::vector<Tensor>& in
   std::vector<ir::Array> arrays;
   for (const Tensor& input : inputs) arrays.push_back(random_whole(rng, input.type(), input.shape()));
   for (const Tensor& output : outputs) arrays.emplace_back(output.type(), output.shape());
-  std::vector<ir::Array*> args;
-  for (ir::Array& array : arrays) args.push_back(&array);
-  const Result<void> done = ir::interpret(lower("test", inputs, outputs), args);
+  const Result<void> done = ir::interpret(lower("test", inputs, outputs), arrays);
   EXPECT_TRUE(done) << done.error().message;
   return arrays;
 }
