@@ -183,7 +183,12 @@ Result<Stmt> make_final(const Program& program, const Parts& parts) {
     if (iter.kind == IterKind::Reduce && uses(final.body, iter.var))
       return error(ErrorCode::IllegalStep, "{}: how block '{}' combines depends on variable '{}'", kStep, block.name,
                    name_of(iter.var));
-  return make_nest(program, final, ranges, visited.conditions, Bounds());
+  // The partial results heed the conditions on reduction variables.
+  std::vector<Expr> conditions = visited.conditions;
+  for (const Iter& iter : block.iters)
+    if (iter.kind == IterKind::Reduce)
+      std::erase_if(conditions, [&](const Expr& condition) { return uses(condition, iter.var); });
+  return make_nest(program, final, ranges, conditions, Bounds());
 }
 
 }  // namespace
