@@ -4,6 +4,7 @@
 #include "hone/ir/equal.h"
 #include "hone/ir/rewrite.h"
 #include "hone/ir/simplify.h"
+#include "hone/schedule/accesses.h"
 #include "hone/schedule/legality.h"
 #include "hone/schedule/nest.h"
 #include "hone/schedule/primitives.h"
@@ -115,6 +116,7 @@ Result<Program> compute_inline(const Program& program, std::string_view name) {
   if (const std::size_t count = writers(program, buffer).size(); count != 1)
     return error(ErrorCode::IllegalStep, "compute_inline: buffer '{}' is written by {} blocks, allowed is 1",
                  name_of(buffer), count);
+  HONE_TRY(check_scalar_accesses(program, buffer, "compute_inline"));
   HONE_TRY(invert(block, buffer, store->indices, store->indices, "compute_inline"));
 
   Program now = program;
@@ -230,6 +232,7 @@ Result<Program> reverse_compute_inline(const Program& program, std::string_view 
   if (uses(store->value, store->buffer))
     return error(ErrorCode::IllegalStep, "{}: block '{}' reads the buffer '{}' it writes", kStep, name,
                  name_of(store->buffer));
+  HONE_TRY(check_scalar_accesses(program, buffer, kStep));
   HONE_TRY(check_other_inputs(program, path, link));
   HONE_TRY(const std::vector<Expr> indices, only_indices(consumer, buffer));
   HONE_TRY(check_covers(consumer, buffer, indices));

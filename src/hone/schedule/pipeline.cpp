@@ -91,8 +91,12 @@ std::pair<Program, Expr> shrink_to_iteration(const Program& program, const Expr&
   const Expr shrunk = make(std::move(cut), whole.type());
   const Program now = exchange_buffer(program, whole, shrunk, [&](const Indices& indices, const Bounds& bounds) {
     Indices moved = indices;
-    for (std::size_t axis = 0; axis < moved.size(); ++axis)
-      if (origin[axis]) moved[axis] = simplify(moved[axis] - origin[axis], bounds);
+    for (std::size_t axis = 0; axis < moved.size(); ++axis) {
+      if (!origin[axis]) continue;
+      const int lanes = moved[axis].type().lanes;
+      const Expr distance = lanes > 1 ? make(Broadcast{origin[axis]}, lanes) : origin[axis];
+      moved[axis] = simplify(moved[axis] - distance, bounds);
+    }
     return moved;
   });
   return {now, shrunk};
