@@ -204,5 +204,77 @@ TEST(ScheduleErrors, ADecisionThatBreaksALaterStepLeavesTheScheduleAsItWas) {
   EXPECT_EQ(message(2, {3}), "sample_location: decision 'where' must be one position in 0..2, found 3");
 }
 
+/// The message of a step on the program of this text.
+std::string refusal_of(std::string_view text, const Step& step) {
+  Schedule schedule(ir::parse_function(text).value());
+  const Result<void> applied = schedule.apply(step);
+  return applied ? "none" : applied.error().message;
+}
+
+TEST(ScheduleErrors, FunctionsOfAnotherFormAreNotScheduled) {
+  EXPECT_EQ(refusal_of("func f(a: f32[4]) { for i in 0..4 { a[i] = 1f32 } }", Split{"i", {2, 2}}),
+            "split: a Store stands outside of blocks, allowed are loops, sequences and prefetches");
+  EXPECT_EQ(refusal_of("func f[n](a: f32[n]) { for i in 0..4 { block a { vi: spatial(4) = i  a[vi] = 1f32 } } }",
+                       Parallel{"i"}),
+            "parallel: the extent of buffer 'a' is not constant");
+  EXPECT_EQ(
+      refusal_of("func f(a: f32[281474976710657]) { for i in 0..4 { block a { vi: spatial(4) = i  a[vi] = 1f32 } } }",
+                 Unroll{"i"}),
+      "unroll: the extent 281474976710657 of buffer 'a' is outside 0..281474976710656");
+}
+
+TEST(ScheduleErrors, IterationsThatDependOnEachOtherStayInOrder) {
+  const std::string_view scan = R"(func scan(a: f32[8, 8]) {
+  for i in 0..7 {
+    for j in 0..8 {
+      block a {
+        vi: spatial(7) = i
+        vj: spatial(8) = j
+        a[vi + 1, vj] = a[vi, 7 - vj]
+      }
+    }
+  }
+})";
+  EXPECT_EQ(refusal_of(scan, Parallel{"i"}), "parallel: block 'a' reads other elements of buffer 'a' than it writes");
+  EXPECT_EQ(refusal_of(scan, Reorder{{"j", "i"}}),
+            "reorder: block 'a' reads other elements of buffer 'a' than it writes");
+  const std::string_view overlap = R"(func overlap(a: f32[8]) {
+  for i in 0..4 {
+    block a {
+      vi: spatial(4) = i
+      for l in 0..3 {
+        a[vi + l] = f32(vi)
+      }
+    }
+  }
+})";
+  EXPECT_EQ(refusal_of(overlap, Parallel{"i"}),
+            "parallel: iterations of loop 'i' may write the same elements of buffer 'a'");
+}
+
+TEST(ScheduleErrors, LanesHoldNeitherVectorsNorPrefetches) {
+  EXPECT_EQ(refusal_of(R"(func f(a: f32[32]) {
+  for i in 0..4 {
+    block a {
+      vi: spatial(4) = i
+      a[ramp(vi * 8, 1, 8)] = broadcast(1f32, 8)
+    }
+  }
+})",
+                       Vectorize{"i"}),
+            "vectorize: below loop 'i' stands a store of vectors, which cannot run in lanes");
+  EXPECT_EQ(refusal_of(R"(func f(a: f32[32]) {
+  for i in 0..4 {
+    evaluate prefetch(a[i])
+    block a {
+      vi: spatial(4) = i
+      a[vi] = 1f32
+    }
+  }
+})",
+                       Vectorize{"i"}),
+            "vectorize: below loop 'i' stands a prefetch, which cannot run in lanes");
+}
+
 }  // namespace
 }  // namespace hone::schedule

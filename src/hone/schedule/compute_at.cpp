@@ -42,6 +42,7 @@ Result<void> check_movable(const Program& program, const Path& path, const Path&
     }
   }
   if (!is_read) return error(ErrorCode::IllegalStep, "{}: no block reads block '{}'", kStep, block.name);
+  HONE_TRY(check_no_scan(block, kStep));
   HONE_TRY(check_may_move(path, kStep));
   return check_none_pipelined(loop, kStep);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hone/ir/equal.h"
 #include "hone/ir/region.h"
 #include "hone/ir/rewrite.h"
 #include "hone/ir/simplify.h"
@@ -32,6 +33,12 @@ bool writes_apart(const Path& block_path, const For& loop, const Expr& buffer) {
   Substitution bindings;
   for (const Iter& iter : block.iters) bindings.emplace_back(iter.var, iter.binding);
   Bounds inner;
+  bool has_lets = false;  // whose values are not looked into
+  walk(block_path.target(), [&](const Stmt& s) {
+    if (const For* body_loop = s.as<For>()) inner.add_extent(body_loop->var, body_loop->extent);
+    has_lets = has_lets || s.as<Let>();
+  });
+  if (has_lets) return false;
   bool is_below = false;
   for (const Stmt& s : block_path.loops()) {
     const For& candidate = s.get<For>();
@@ -52,6 +59,22 @@ bool writes_apart(const Path& block_path, const For& loop, const Expr& buffer) {
   return apart;
 }
 
+/// An error if something below the loop cannot run in lanes.
+Result<void> check_lanes(const Path& loop_path, std::string_view step) {
+  Result<void> result;
+  const auto refuse = [&](std::string_view what) {
+    if (result)
+      result = error(ErrorCode::IllegalStep, "{}: below loop '{}' stands {}, which cannot run in lanes", step,
+                     name_of(loop_path.loop().var), what);
+  };
+  walk(loop_path.target(), [&](const Stmt& s) {
+    if (s.as<Evaluate>()) refuse("a prefetch");
+    const Store* store = s.as<Store>();
+    if (store && store->value.type().is_vector()) refuse("a store of vectors");
+  });
+  return result;
+}
+
 }  // namespace
 
 Role role_of(const Expr& loop_var, const Block& block) {
@@ -60,6 +83,33 @@ Role role_of(const Expr& loop_var, const Block& block) {
     if (uses(iter.binding, loop_var)) (iter.kind == IterKind::Spatial ? spatial : reduce) = true;
   if (spatial && reduce) return Role::Mixed;
   return spatial ? Role::Spatial : reduce ? Role::Reduce : Role::None;
+}
+
+Result<void> check_no_scan(const Block& block, std::string_view step) {
+  std::vector<const Store*> stores;
+  walk(block.body, [&](const Stmt& s) {
+    if (const Store* store = s.as<Store>()) stores.push_back(store);
+  });
+  Result<void> result;
+  const auto same_place = [](const Load& load, const Store& store) {
+    return std::equal(load.indices.begin(), load.indices.end(), store.indices.begin(), store.indices.end(),
+                      [](const Expr& a, const Expr& b) { return equal(a, b); });
+  };
+  const auto visit = [&](const Expr& e) {
+    const Load* load = e.as<Load>();
+    if (!load || !result) return;
+    bool is_written = false, is_own = false;
+    for (const Store* store : stores) {
+      if (!store->buffer.is(load->buffer)) continue;
+      is_written = true;
+      is_own = is_own || same_place(*load, *store);
+    }
+    if (is_written && !is_own)
+      result = error(ErrorCode::IllegalStep, "{}: block '{}' reads other elements of buffer '{}' than it writes", step,
+                     block.name, name_of(load->buffer));
+  };
+  walk(block.body, [](const Stmt&) {}, visit);
+  return result;
 }
 
 Result<void> check_not_pipelined(const For& loop, std::string_view step) {
@@ -71,9 +121,11 @@ Result<void> check_not_pipelined(const For& loop, std::string_view step) {
 Result<void> check_independent(const Program& program, const Path& loop_path, ForKind kind, std::string_view step) {
   const For& loop = loop_path.loop();
   HONE_TRY(check_not_pipelined(loop, step));
+  if (kind == ForKind::Vectorized) HONE_TRY(check_lanes(loop_path, step));
   if (is_int(loop.extent, 1) || is_int(loop.extent, 0)) return {};
   for (const Path& path : blocks_below(loop_path)) {
     const Block& block = path.block();
+    HONE_TRY(check_no_scan(block, step));
     const Role role = role_of(loop.var, block);
     if (role == Role::Reduce || role == Role::Mixed)
       return error(ErrorCode::IllegalStep,

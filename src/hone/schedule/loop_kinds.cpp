@@ -14,15 +14,13 @@ Program with_kind(const Program& program, const Path& path, ForKind how) {
   return replace(program, path, make(For{loop.var, loop.extent, how, loop.body, loop.annotations}));
 }
 
-/// The serial loop of this name, whose extent is constant.
+/// The serial loop of this name.
 Result<Path> find_serial(const Program& program, std::string_view name, std::string_view step) {
   HONE_TRY(Path path, find_loop(program, name, step));
   const For& loop = path.loop();
   if (loop.how != ForKind::Serial)
     return error(ErrorCode::IllegalStep, "{}: loop '{}' is {} already, allowed are serial loops", step, name,
                  to_string(loop.how));
-  if (!as_int(loop.extent))
-    return error(ErrorCode::IllegalStep, "{}: the extent of loop '{}' is not constant", step, name);
   return path;
 }
 

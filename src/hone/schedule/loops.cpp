@@ -14,9 +14,6 @@ using namespace ir;
 
 namespace {
 
-/// The most iterations a loop made by split or fuse may have; far beyond any tensor, far from overflow.
-constexpr std::int64_t kMaxExtent = std::int64_t{1} << 48;
-
 /// Replaces variables below a loop that changed. Bindings and predicates are simplified within `bounds`; `guard`, if
 /// not null, is added to the predicate of every block.
 Stmt rebind(const Stmt& s, const Substitution& values, const Expr& guard, Bounds& bounds) {
@@ -46,11 +43,6 @@ Stmt rebind(const Stmt& s, const Substitution& values, const Expr& guard, Bounds
   if (rebound.init) rebound.init = substitute(rebound.init, values);
   rebound.body = substitute(rebound.body, values);
   return make(std::move(rebound));
-}
-
-Result<std::int64_t> constant_extent(const For& loop, std::string_view step) {
-  if (const std::optional<std::int64_t> extent = as_int(loop.extent)) return *extent;
-  return error(ErrorCode::IllegalStep, "{}: the extent of loop '{}' is not constant", step, name_of(loop.var));
 }
 
 Result<void> check_serial(const For& loop, std::string_view step) {
@@ -93,7 +85,7 @@ Result<Program> split(const Program& program, std::string_view name, std::span<c
   HONE_TRY(const Path path, find_loop(program, name, "split"));
   const For& loop = path.loop();
   HONE_TRY(check_serial(loop, "split"));
-  HONE_TRY(const std::int64_t extent, constant_extent(loop, "split"));
+  const std::int64_t extent = constant_value(loop.extent);
   HONE_TRY(const std::vector<std::int64_t> factors, complete_factors(given, extent, name));
 
   Bounds bounds = path.bounds();
@@ -120,6 +112,7 @@ Result<Program> fuse(const Program& program, std::span<const std::string> names)
 
   std::vector<const For*> loops;
   std::vector<std::int64_t> extents;
+  std::int64_t iterations = 1;
   const Stmt* here = &path.target();
   for (const std::string& name : names) {
     const For* loop = here->as<For>();
@@ -129,8 +122,11 @@ Result<Program> fuse(const Program& program, std::span<const std::string> names)
                    name_of(loops.back()->var));
     }
     HONE_TRY(check_serial(*loop, "fuse"));
-    HONE_TRY(const std::int64_t extent, constant_extent(*loop, "fuse"));
-    extents.push_back(extent);
+    extents.push_back(constant_value(loop->extent));
+    if (extents.back() > kMaxExtent / iterations)
+      return error(ErrorCode::IllegalStep, "fuse: loops '{}' to '{}' have more than {} iterations", names.front(),
+                   names.back(), kMaxExtent);
+    iterations *= std::max<std::int64_t>(extents.back(), 1);
     loops.push_back(loop);
     here = &loop->body;
   }
@@ -213,17 +209,18 @@ Result<Program> reorder(const Program& program, std::span<const std::string> nam
     if (!loop)
       return error(ErrorCode::IllegalStep, "reorder: loops '{}' to '{}' are not one chain of directly nested loops",
                    names.front(), names.back());
-    HONE_TRY(constant_extent(*loop, "reorder"));
     if (is_listed(*loop)) --missing;
     chain.push_back(loop);
   }
   for (const For* loop : chain) HONE_TRY(check_not_pipelined(*loop, "reorder"));
-  for (const Path& path : blocks_below(head))
+  for (const Path& path : blocks_below(head)) {
+    HONE_TRY(check_no_scan(path.block(), "reorder"));
     for (const For* loop : chain)
       if (path.block().init && role_of(loop->var, path.block()) == Role::Mixed)
         return error(ErrorCode::IllegalStep,
                      "reorder: loop '{}' runs through spatial and reduction variables of block '{}'",
                      name_of(loop->var), path.block().name);
+  }
 
   Stmt now = chain.back()->body;
   std::size_t next = names.size();

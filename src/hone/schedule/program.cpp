@@ -14,13 +14,8 @@ namespace {
 void for_each_inner(const Stmt& s, FunctionRef<void(const Stmt&)> f) {
   if (const For* loop = s.as<For>()) return f(loop->body);
   if (const Allocate* allocation = s.as<Allocate>()) return f(allocation->body);
-  if (const Let* let = s.as<Let>()) return f(let->body);
   if (const Seq* sequence = s.as<Seq>())
     for (const Stmt& child : sequence->stmts) f(child);
-  if (const If* branch = s.as<If>()) {
-    f(branch->then);
-    if (branch->otherwise) f(branch->otherwise);
-  }
 }
 
 /// Extends `path` down to the first statement that `is_target` accepts.
@@ -50,22 +45,73 @@ void collect_blocks(Path& path, std::vector<Path>& found) {
   });
 }
 
+Result<void> check_extent(const Expr& extent, std::string_view what, std::string_view name, std::string_view step) {
+  const std::optional<std::int64_t> value = as_int(extent);
+  if (!value) return error(ErrorCode::IllegalStep, "{}: the extent of {} '{}' is not constant", step, what, name);
+  if (*value <= kMaxExtent) return {};
+  return error(ErrorCode::IllegalStep, "{}: the extent {} of {} '{}' is outside 0..{}", step, *value, what, name,
+               kMaxExtent);
+}
+
+Result<void> check_shape(const Expr& buffer, std::string_view step) {
+  for (const Expr& extent : buffer.get<Buffer>().shape) HONE_TRY(check_extent(extent, "buffer", name_of(buffer), step));
+  return {};
+}
+
+/// An error if something stands in a block that the rest of the program would have to know of.
+Result<void> check_body(const Block& block, const Stmt& body, std::string_view step) {
+  Result<void> result;
+  walk(body, [&](const Stmt& s) {
+    if (const For* loop = s.as<For>(); loop && result)
+      result = check_extent(loop->extent, "loop", name_of(loop->var), step);
+    if ((s.as<Allocate>() || s.as<Block>() || s.as<Barrier>()) && result)
+      result = error(ErrorCode::IllegalStep, "{}: a {} stands in block '{}', allowed are plain statements", step,
+                     to_string(s.kind()), block.name);
+  });
+  return result;
+}
+
+/// An error unless the statement has the form of programs under schedule.
+Result<void> check_form(const Stmt& s, std::string_view step) {
+  if (const For* loop = s.as<For>()) {
+    HONE_TRY(check_extent(loop->extent, "loop", name_of(loop->var), step));
+    return check_form(loop->body, step);
+  }
+  if (const Seq* sequence = s.as<Seq>()) {
+    for (const Stmt& child : sequence->stmts) HONE_TRY(check_form(child, step));
+    return {};
+  }
+  if (const Block* block = s.as<Block>()) {
+    for (const Iter& iter : block->iters) HONE_TRY(check_extent(iter.extent, "variable", name_of(iter.var), step));
+    if (block->init && !block->init.as<Store>()) HONE_TRY(check_body(*block, block->init, step));
+    return block->body.as<Store>() ? Result<void>() : check_body(*block, block->body, step);
+  }
+  if (s.as<Evaluate>()) return {};
+  return error(ErrorCode::IllegalStep, "{}: a {} stands outside of blocks, allowed are loops, sequences and prefetches",
+               step, to_string(s.kind()));
+}
+
+Result<void> check_form(const Program& program, std::string_view step) {
+  for (const Expr& param : program.params) HONE_TRY(check_shape(param, step));
+  const Stmt* body = &program.body;
+  for (; body->as<Allocate>(); body = &body->get<Allocate>().body)
+    HONE_TRY(check_shape(body->get<Allocate>().buffer, step));
+  return check_form(*body, step);
+}
+
 /// The names of all loops, blocks and buffers of a program, by kind.
 struct Names {
   std::vector<std::string_view> loops, blocks, buffers;
 };
 
-void collect_names(const Stmt& s, Names& names) {
-  if (const For* loop = s.as<For>()) names.loops.push_back(name_of(loop->var));
-  if (const Block* block = s.as<Block>()) names.blocks.push_back(block->name);
-  if (const Allocate* allocation = s.as<Allocate>()) names.buffers.push_back(name_of(allocation->buffer));
-  for_each_inner(s, [&](const Stmt& child) { collect_names(child, names); });
-}
-
 Names names_of(const Program& program) {
   Names names;
   for (const Expr& param : program.params) names.buffers.push_back(name_of(param));
-  collect_names(program.body, names);
+  walk(program.body, [&](const Stmt& s) {
+    if (const For* loop = s.as<For>()) names.loops.push_back(name_of(loop->var));
+    if (const Block* block = s.as<Block>()) names.blocks.push_back(block->name);
+    if (const Allocate* allocation = s.as<Allocate>()) names.buffers.push_back(name_of(allocation->buffer));
+  });
   return names;
 }
 
@@ -90,7 +136,7 @@ Stmt with_child(const Stmt& parent, const Stmt& before, const Stmt& after) {
       if (!child.is(before)) rest.push_back(child);
     return rest.empty() ? Stmt() : seq(std::move(rest));
   }
-  if (parent.as<For>() || parent.as<If>()) return {};
+  if (parent.as<For>()) return {};
   return map_children(parent, [&](const Stmt& child) { return child.is(before) ? make(Seq{}) : child; });
 }
 
@@ -139,6 +185,7 @@ Path Path::prefix(std::size_t depth) const {
 }
 
 Result<Path> find_loop(const Program& program, std::string_view name, std::string_view step) {
+  HONE_TRY(check_form(program, step));
   Path path{{program.body}};
   const bool found = descend(path, [&](const Stmt& s) {
     const For* loop = s.as<For>();
@@ -149,6 +196,7 @@ Result<Path> find_loop(const Program& program, std::string_view name, std::strin
 }
 
 Result<Path> find_block(const Program& program, std::string_view name, std::string_view step) {
+  HONE_TRY(check_form(program, step));
   Path path{{program.body}};
   const bool found = descend(path, [&](const Stmt& s) {
     const Block* block = s.as<Block>();
@@ -160,6 +208,7 @@ Result<Path> find_block(const Program& program, std::string_view name, std::stri
 }
 
 Result<Expr> find_buffer(const Program& program, std::string_view name, std::string_view step) {
+  HONE_TRY(check_form(program, step));
   for (const Expr& param : program.params)
     if (name_of(param) == name) return param;
   Path path{{program.body}};

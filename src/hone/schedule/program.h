@@ -1,10 +1,12 @@
 /// Finding one's way in a program: loops, blocks and buffers by name, and replacing what was found.
 ///
-/// A program under schedule is a function whose stores all stand inside blocks. Loops, blocks and buffers are known by
+/// A program under schedule is a function of constant sizes whose allocations stand around its whole body, whose stores
+/// all stand inside blocks, and whose blocks stand in loops and sequences alone. Loops, blocks and buffers are known by
 /// their names, which are unique; primitives make new names from old ones (`i` splits into `i.0`, `i.1`), so a trace of
 /// names replays on any equal program.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +15,9 @@
 #include "hone/ir/stmt.h"
 
 namespace hone::schedule {
+
+/// The largest extent of a loop, variable or axis under schedule: far beyond any tensor, far from overflow.
+inline constexpr std::int64_t kMaxExtent = std::int64_t{1} << 48;
 
 /// What schedule primitives rewrite.
 using Program = ir::Function;
@@ -32,7 +37,8 @@ struct Path {
   Path prefix(std::size_t depth) const;
 };
 
-/// The loop or block of this name. The error begins with `step`, the name of the primitive, and lists what there is.
+/// The loop or block of this name. The error begins with `step`, the name of the primitive, and lists what there is, or
+/// says what keeps the function from being scheduled.
 Result<Path> find_loop(const Program& program, std::string_view name, std::string_view step);
 Result<Path> find_block(const Program& program, std::string_view name, std::string_view step);
 /// The parameter or allocated buffer of this name.

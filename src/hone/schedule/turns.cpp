@@ -20,6 +20,7 @@ Result<void> check_turns(const Program& program, const Expr& buffer, const Path&
     return error(ErrorCode::IllegalStep, "{}: buffer '{}' is used outside loop '{}', allowed are uses inside it", step,
                  name, name_of(loop.var));
   for (const Path& writer : writers(program, buffer)) {
+    HONE_TRY(check_no_scan(writer.block(), step));
     const Role role = role_of(loop.var, writer.block());
     if (role == Role::Reduce || role == Role::Mixed)
       return error(ErrorCode::IllegalStep,
