@@ -1,8 +1,9 @@
-/// Steps on programs that nobody would write: an error or a program that verifies, never a throw.
+/// Steps and compilation on programs that nobody would write: an error or a program that verifies, never a throw.
 #include <array>
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "hone/codegen/compile.h"
 #include "hone/ir/interpret.h"
 #include "hone/ir/random_program.h"
 #include "hone/ir/rewrite.h"
@@ -272,6 +273,18 @@ TEST(Robustness, StepsOnOddProgramsAreErrorsOrKeepTheValues) {
       ASSERT_FALSE(HasFailure()) << program->name << ", seed " << seed;
     }
   }
+}
+
+TEST(Robustness, CompilingRandomProgramsIsAnErrorOrWorks) {
+  int compiled = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Rng rng(seed);
+    const ir::Function f = ir::random_function(rng);
+    ASSERT_NO_THROW(compiled += codegen::compile(ir::Module{{f}}, codegen::host_target()).has_value())
+        << "seed " << seed << "\n"
+        << ir::to_text(f);
+  }
+  EXPECT_GT(compiled, 0);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "hone/codegen/lower.h"
 
+#include <algorithm>
+
 #include "hone/codegen/compact_buffers.h"
 #include "hone/codegen/flatten_buffers.h"
 #include "hone/codegen/hoist_guards.h"
@@ -18,6 +20,33 @@ namespace hone::codegen {
 using namespace ir;
 
 namespace {
+
+/// An error unless the size of the buffer is a constant, far from overflow.
+Result<void> check_size(const Function& f, const Expr& buffer) {
+  constexpr std::int64_t kMaxElements = std::int64_t{1} << 48;
+  std::int64_t elements = 1;
+  for (const Expr& extent : buffer.get<Buffer>().shape) {
+    const std::optional<std::int64_t> size = as_int(extent);
+    if (!size)
+      return error(ErrorCode::Unsupported, "function '{}': buffer '{}' has a symbolic size, allowed are constants",
+                   f.name, name_of(buffer));
+    if (*size > kMaxElements / elements)
+      return error(ErrorCode::Unsupported, "function '{}': buffer '{}' has more than {} elements", f.name,
+                   name_of(buffer), kMaxElements);
+    elements *= std::max<std::int64_t>(*size, 1);
+  }
+  return {};
+}
+
+Result<void> check_sizes(const Function& f) {
+  for (const Expr& param : f.params) HONE_TRY(check_size(f, param));
+  Result<void> result;
+  walk(f.body, [&](const Stmt& s) {
+    const Allocate* allocation = s.as<Allocate>();
+    if (allocation && result) result = check_size(f, allocation->buffer);
+  });
+  return result;
+}
 
 Function simplify_body(const Function& f, Evaluation evaluation) {
   return {f.name, f.params, simplify(f.body, {}, evaluation)};
@@ -59,6 +88,7 @@ Function drop_single_loops(const Function& f) {
 }  // namespace
 
 Result<Function> lower(const Function& scheduled, const Target& target, const PassOptions& options) {
+  HONE_TRY(check_sizes(scheduled));
   PassTrace pass("lower", options);
   Function f = pass("serialize_gpu_loops", serialize_gpu_loops(scheduled));
   f = pass("drop_single_loops", drop_single_loops(f));
