@@ -1,8 +1,10 @@
 #include "hone/codegen/buffer_uses.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "hone/codegen/conditions.h"
+#include "hone/ir/affine.h"
 #include "hone/ir/region.h"
 #include "hone/ir/rewrite.h"
 #include "hone/ir/simplify.h"
@@ -133,6 +135,31 @@ Expr first_lane(const Expr& index, const Expr& var) {
   return index.type().is_vector() ? Expr() : index;
 }
 
+/// Whether the access reaches every element between its first and its last: each axis is a sum of inner variables of
+/// its own, whose steps leave no gap.
+bool is_dense(const BufferUse& use, const Bounds& inner) {
+  std::vector<Expr> seen;
+  for (const Expr& index : use.indices) {
+    const std::optional<Affine> sum = to_affine(index);
+    if (!sum) return false;
+    std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // how far one step goes, and how many there are
+    for (const auto& [term, coefficient] : sum->terms) {
+      if (!inner.has(term)) continue;
+      if (std::any_of(seen.begin(), seen.end(), [&, &var = term](const Expr& other) { return other.is(var); }))
+        return false;
+      seen.push_back(term);
+      steps.emplace_back(std::abs(coefficient), inner.of(term).max);
+    }
+    std::sort(steps.begin(), steps.end());
+    std::int64_t reach = 0;
+    for (const auto& [step, count] : steps) {
+      if (step > reach + 1) return false;
+      reach += step * count;
+    }
+  }
+  return true;
+}
+
 /// Whether one write before the read certainly writes all that the read reads, for fixed values of the loops outside.
 bool is_covered(const BufferUse& read, const std::vector<BufferUse>& uses, const Buffer& buffer, const Expr& var,
                 const Bounds& bounds) {
@@ -144,7 +171,7 @@ bool is_covered(const BufferUse& read, const std::vector<BufferUse>& uses, const
     return inner;
   };
   return std::any_of(uses.begin(), uses.end(), [&](const BufferUse& write) {
-    if (!write.is_write || write.order >= read.order) return false;
+    if (!write.is_write || write.order >= read.order || !is_dense(write, inside(write))) return false;
     for (const Expr& guard : write.guards)
       if (!is_bounds_check(guard, write, buffer)) return false;
     for (std::size_t axis = 0; axis < read.indices.size(); ++axis) {

@@ -209,5 +209,29 @@ TEST(CompactBuffers, VectorizedLoopsAreNotEntered) {
   EXPECT_EQ(place_of("T", f), (Place{1, {4}})) << to_text(f);
 }
 
+TEST(CompactBuffers, AWriteWithGapsDoesNotCoverARead) {
+  const Function f = compacted(R"(func f(A: f32[16], B: f32[4, 6]) {
+  alloc P: f32[20]
+  for v in 0..4 {
+    for j in 0..4 {
+      block P {
+        vv: spatial(4) = v
+        vj: spatial(4) = j
+        P[vj * 2 + vv] = A[vj * 2 + vv]
+      }
+    }
+    for k in 0..6 {
+      block B {
+        vv: spatial(4) = v
+        vk: spatial(6) = k
+        where 1 <= v
+        B[vv, vk] = P[vk + vv]
+      }
+    }
+  }
+})");
+  EXPECT_EQ(place_of("P", f).depth, 0) << "every second element comes from the iteration before";
+}
+
 }  // namespace
 }  // namespace hone::codegen
