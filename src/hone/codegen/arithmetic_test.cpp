@@ -175,8 +175,8 @@ TEST(Arithmetic, BitcastsKeepTheBits) {
     for (const auto& [from, to] : {std::pair{kF32, kI32}, {kI32, kF32}, {kF64, kU64}, {kF16, kU16}, {kU16, kBF16}})
       for (const int lanes : {1, 16})
         module.functions.push_back(elementwise(fmt::format("bitcast_{}_{}x{}", to_string(from), to_string(to), lanes),
-                                               from, to, lanes, [&, to = to](const Expr& a, const Expr&) {
-                                                 return make(Call{Intrinsic::Bitcast, {a}}, to.with_lanes(lanes));
+                                               from, to, lanes, [&, type = to](const Expr& a, const Expr&) {
+                                                 return make(Call{Intrinsic::Bitcast, {a}}, type.with_lanes(lanes));
                                                }));
     expect_as_interpreted(module, target, draw_values);
   }
