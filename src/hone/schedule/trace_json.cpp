@@ -110,6 +110,8 @@ class EveryField : public FieldVisitor {
   ~EveryField() = default;
 
  private:
+  friend Derived;
+  EveryField() = default;
   Derived& self() { return static_cast<Derived&>(*this); }
 };
 
