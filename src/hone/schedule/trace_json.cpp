@@ -110,8 +110,6 @@ class EveryField : public FieldVisitor {
   ~EveryField() = default;
 
  private:
-  friend Derived;
-  EveryField() = default;
   Derived& self() { return static_cast<Derived&>(*this); }
 };
 
