@@ -95,7 +95,7 @@ Read read(const json& value, ir::ForKind& index) {
 
 /// One visit function per type of field, all calling the same template.
 template <typename Derived>
-class EveryField : public FieldVisitor {
+class EveryField : public FieldVisitor {  // NOLINT(bugprone-crtp-constructor-accessibility)
  public:
   void visit(std::string_view field, std::string& value) final { self().on(field, value); }
   void visit(std::string_view field, Names& value) final { self().on(field, value); }
