@@ -22,6 +22,8 @@ std::string_view to_string(ErrorCode code) {
       return "not found";
     case ErrorCode::Unsupported:
       return "unsupported";
+    case ErrorCode::NeedsValue:
+      return "needs value";
   }
   return "unknown error";
 }

@@ -22,6 +22,7 @@ enum class ErrorCode {
   OutOfMemory,      ///< an allocation the system cannot serve
   NotFound,         ///< a file, symbol or entry that does not exist
   Unsupported,      ///< a legal request that this target or build cannot serve
+  NeedsValue,       ///< an answer that depends on the content of a tensor which is not known yet
 };
 
 /// The name of a code as it is printed, such as "illegal step".

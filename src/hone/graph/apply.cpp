@@ -1,0 +1,56 @@
+#include "hone/graph/apply.h"
+
+#include "hone/graph/schema.h"
+
+namespace hone::graph {
+
+Result<Meaning> meaning_of(const Application& op, const Operator& entry) {
+  bool is_numeric = true;
+  for (std::size_t i = 0; i < op.input_count(); ++i)
+    if (op.id(i) != kAbsent && !(op.has(i) && ir_type(op.type(i)))) is_numeric = false;
+  if (is_numeric && entry.define) return Meaning::Expression;
+  if (is_numeric && entry.expand) return Meaning::Expansion;
+  if (entry.host) return Meaning::Host;
+  return op.unsupported("an input is not a tensor of numbers");
+}
+
+Application::Input known_input(ValueId id, const std::string& name, const runtime::Value& value) {
+  Application::Input input;
+  input.id = id;
+  input.value = &value;
+  const runtime::Tensor* tensor = value.tensor();
+  if (!tensor) return input;
+  input.type = tensor->type();
+  if (const auto type = ir_type(tensor->type())) input.tensor = tensor::placeholder(name, tensor->shape(), *type);
+  return input;
+}
+
+Application::Input shaped_input(ValueId id, const std::string& name, const OutputSpec& spec) {
+  Application::Input input;
+  input.id = id;
+  input.type = spec.type;
+  if (const auto type = ir_type(spec.type)) input.tensor = tensor::placeholder(name, spec.shape, *type);
+  return input;
+}
+
+Result<std::vector<tensor::Tensor>> define(const Application& op, const Operator& entry) {
+  HONE_TRY(std::vector<tensor::Tensor> tensors, entry.define(op));
+  HONE_CHECK(tensors.size() >= op.output_count(), "{} defines {} outputs, the node has {}", op.op(), tensors.size(),
+             op.output_count());
+  return tensors;
+}
+
+std::vector<OutputSpec> specs_of(const Application& op, const Operator& entry,
+                                 const std::vector<tensor::Tensor>& tensors) {
+  std::vector<ElementType> types;
+  for (std::size_t i = 0; i < op.input_count(); ++i) types.push_back(op.type(i));
+  std::vector<OutputSpec> specs;
+  for (std::size_t i = 0; i < op.output_count(); ++i) {
+    ElementType type = output_type(schema_of(entry), i, types);
+    if (type == ElementType::Undefined) type = element_type(tensors[i].type());
+    specs.push_back({type, tensors[i].shape()});
+  }
+  return specs;
+}
+
+}  // namespace hone::graph

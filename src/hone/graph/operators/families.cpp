@@ -1,0 +1,17 @@
+#include "hone/graph/operators/families.h"
+
+namespace hone::graph {
+
+std::span<const OperatorFamily> operator_families() {
+  static const OperatorFamily families[] = {
+      elementwise_operators, activation_operators, compare_operators,   cast_operators,    quantize_operators,
+      shape_operators,       index_operators,      scatter_operators,   resize_operators,  reduction_operators,
+      matmul_operators,      conv_operators,       pool_operators,      norm_operators,    recurrent_operators,
+      attention_operators,   loss_operators,       training_operators,  signal_operators,  sort_operators,
+      random_operators,      sequence_operators,   text_operators,      control_operators, image_operators,
+      tree_operators,        ml_operators,         microsoft_operators,
+  };
+  return families;
+}
+
+}  // namespace hone::graph

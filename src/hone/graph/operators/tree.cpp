@@ -1,0 +1,7 @@
+#include "hone/graph/operators/families.h"
+
+namespace hone::graph {
+
+std::span<const Operator> tree_operators() { return {}; }
+
+}  // namespace hone::graph
