@@ -1,8 +1,23 @@
 #include "hone/graph/apply.h"
 
+#include <unordered_set>
+
 #include "hone/graph/schema.h"
 
 namespace hone::graph {
+namespace {
+
+void collect_placeholders(const tensor::Tensor& tensor, std::unordered_set<const tensor::Operation*>& seen,
+                          std::vector<tensor::Tensor>& found) {
+  if (!seen.insert(tensor.operation().get()).second) return;
+  if (tensor.operation()->is_placeholder()) {
+    found.push_back(tensor);
+    return;
+  }
+  for (const tensor::Tensor& read : tensor.operation()->reads) collect_placeholders(read, seen, found);
+}
+
+}  // namespace
 
 Result<Meaning> meaning_of(const Application& op, const Operator& entry) {
   bool is_numeric = true;
@@ -38,6 +53,13 @@ Result<std::vector<tensor::Tensor>> define(const Application& op, const Operator
   HONE_CHECK(tensors.size() >= op.output_count(), "{} defines {} outputs, the node has {}", op.op(), tensors.size(),
              op.output_count());
   return tensors;
+}
+
+std::vector<tensor::Tensor> placeholders_of(std::span<const tensor::Tensor> tensors) {
+  std::unordered_set<const tensor::Operation*> seen;
+  std::vector<tensor::Tensor> found;
+  for (const tensor::Tensor& tensor : tensors) collect_placeholders(tensor, seen, found);
+  return found;
 }
 
 std::vector<OutputSpec> specs_of(const Application& op, const Operator& entry,

@@ -2,6 +2,7 @@
 /// with.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "hone/graph/operator.h"
@@ -20,6 +21,9 @@ Application::Input shaped_input(ValueId id, const std::string& name, const Outpu
 
 /// The outputs as tensors of the expression, at least as many as the node has. Before: the meaning is Expression.
 Result<std::vector<tensor::Tensor>> define(const Application& op, const Operator& entry);
+
+/// The placeholders that the tensors read, directly or through others; each once.
+std::vector<tensor::Tensor> placeholders_of(std::span<const tensor::Tensor> tensors);
 
 /// Types and shapes of the outputs that these tensors are.
 std::vector<OutputSpec> specs_of(const Application& op, const Operator& entry,

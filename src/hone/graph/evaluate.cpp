@@ -24,14 +24,12 @@ ir::Array to_array(const runtime::Tensor& tensor) {
 Result<std::vector<Value>> interpret(const Application& op, const Operator& entry, std::span<const Value> inputs) {
   HONE_TRY(const std::vector<tensor::Tensor> tensors, define(op, entry));
   const std::vector<OutputSpec> specs = specs_of(op, entry, tensors);
-  std::vector<tensor::Tensor> params;
-  std::vector<ir::Array> arrays;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (op.has(i)) {
-      params.push_back(op.tensor(i));
-      arrays.push_back(to_array(*inputs[i].tensor()));
-    }
   std::vector<tensor::Tensor> outputs(tensors.begin(), tensors.begin() + static_cast<std::ptrdiff_t>(specs.size()));
+  std::vector<tensor::Tensor> params = placeholders_of(outputs);
+  std::vector<ir::Array> arrays;
+  for (const tensor::Tensor& param : params)
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (op.has(i) && op.tensor(i).is(param)) arrays.push_back(to_array(*inputs[i].tensor()));
   const std::size_t first_output = arrays.size();
   for (const tensor::Tensor& output : outputs) arrays.emplace_back(output.type(), output.shape());
   HONE_TRY(ir::interpret(tensor::lower("evaluate", params, outputs), arrays));

@@ -76,6 +76,11 @@ ValueId Graph::add_constant(std::string wanted_name, runtime::Value value) {
   return id;
 }
 
+void Graph::take_names(const Graph& other) {
+  values = other.values;
+  next_name_ = other.next_name_;
+}
+
 const runtime::Tensor* Graph::constant_tensor(ValueId id) const {
   const auto found = constants.find(id);
   return found == constants.end() ? nullptr : found->second.tensor();

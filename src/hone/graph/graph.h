@@ -90,6 +90,8 @@ struct Graph {
   /// Adds a value; a name that is empty or taken is changed into a free one.
   ValueId add_value(std::string wanted_name, Type type = {});
   ValueId add_constant(std::string wanted_name, runtime::Value value);
+  /// Takes over the values of another graph, of which this one is a part: ids mean the same in both.
+  void take_names(const Graph& other);
   const std::string& name_of(ValueId id) const { return values[static_cast<std::size_t>(id)].name; }
   bool is_constant(ValueId id) const { return constants.contains(id); }
   /// The constant as a tensor, or null.

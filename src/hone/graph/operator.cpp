@@ -42,7 +42,10 @@ std::span<const Operator* const> all_operators() {
 
 Result<runtime::Tensor> Application::value(std::size_t i) const {
   if (i >= inputs_.size() || inputs_[i].id == kAbsent) return fail("input {} is missing", i);
-  if (!inputs_[i].value) return error(ErrorCode::NeedsValue, "{} depends on the content of input {}", op(), i);
+  if (!inputs_[i].value) {
+    needed_ = i;
+    return error(ErrorCode::NeedsValue, "{} depends on the content of input {}", op(), i);
+  }
   const runtime::Tensor* tensor = inputs_[i].value->tensor();
   if (!tensor) return fail("input {} must be a tensor, found {}", i, inputs_[i].value->describe());
   return *tensor;

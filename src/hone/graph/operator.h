@@ -89,6 +89,8 @@ class Application {
   /// The same as numbers.
   Result<std::vector<std::int64_t>> ints(std::size_t i) const;
   Result<std::vector<double>> reals(std::size_t i) const;
+  /// The input whose content was asked for without being known, if any was.
+  std::optional<std::size_t> needed() const { return needed_; }
   /// Whether the content is known.
   bool is_known(std::size_t i) const { return i < inputs_.size() && inputs_[i].value; }
 
@@ -126,6 +128,7 @@ class Application {
 
   const Node& node_;
   std::span<const Input> inputs_;
+  mutable std::optional<std::size_t> needed_;
 };
 
 /// Adds nodes to a graph; what `expand` writes with.
