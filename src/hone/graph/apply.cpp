@@ -23,6 +23,10 @@ Result<Meaning> meaning_of(const Application& op, const Operator& entry) {
   bool is_numeric = true;
   for (std::size_t i = 0; i < op.input_count(); ++i)
     if (op.id(i) != kAbsent && !(op.has(i) && ir_type(op.type(i)))) is_numeric = false;
+  if (is_numeric && entry.wants_host) {
+    HONE_TRY(const bool is_host, entry.wants_host(op));
+    if (is_host) return Meaning::Host;
+  }
   if (is_numeric && entry.define) return Meaning::Expression;
   if (is_numeric && entry.expand) return Meaning::Expansion;
   if (entry.host) return Meaning::Host;
@@ -66,9 +70,11 @@ std::vector<OutputSpec> specs_of(const Application& op, const Operator& entry,
                                  const std::vector<tensor::Tensor>& tensors) {
   std::vector<ElementType> types;
   for (std::size_t i = 0; i < op.input_count(); ++i) types.push_back(op.type(i));
+  const std::vector<ElementType> stated = entry.output_types ? entry.output_types(op) : std::vector<ElementType>();
   std::vector<OutputSpec> specs;
   for (std::size_t i = 0; i < op.output_count(); ++i) {
-    ElementType type = output_type(schema_of(entry), i, types);
+    ElementType type = i < stated.size() ? stated[i] : ElementType::Undefined;
+    if (type == ElementType::Undefined) type = output_type(schema_of(entry), i, types);
     if (type == ElementType::Undefined) type = element_type(tensors[i].type());
     specs.push_back({type, tensors[i].shape()});
   }

@@ -148,6 +148,8 @@ std::optional<ir::DType> ir_type(ElementType type) {
     case ElementType::F8E5M2FNUZ:
     case ElementType::F4E2M1:
     case ElementType::F8E8M0:
+    case ElementType::F6E2M3:
+    case ElementType::F6E3M2:
       return ir::kU8;
     case ElementType::U16:
       return ir::kU16;

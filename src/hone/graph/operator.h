@@ -37,6 +37,8 @@ struct OutputSpec {
 using Define = Result<std::vector<tensor::Tensor>> (*)(const Application& op);
 using Expand = Result<std::vector<ValueId>> (*)(const Application& op, Builder& builder);
 using Infer = Result<std::vector<OutputSpec>> (*)(const Application& op);
+using OutputTypes = std::vector<ElementType> (*)(const Application& op);
+using WantsHost = Result<bool> (*)(const Application& op);
 
 /// One entry of the table.
 struct Operator {
@@ -49,6 +51,11 @@ struct Operator {
   Expand expand = nullptr;
   runtime::HostKernel host = nullptr;
   Infer infer = nullptr;
+  /// Beside `define`: the types of outputs (Undefined: as the schema or the tensor says), for storage-only ones that
+  /// no input has.
+  OutputTypes output_types = nullptr;
+  /// Beside `define` or `expand`: whether `host` serves these inputs although they are tensors of numbers.
+  WantsHost wants_host = nullptr;
   /// The output is the first input under another shape: no element moves.
   bool is_view = false;
   /// Two runs may give different results: never folded, never merged.

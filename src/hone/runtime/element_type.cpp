@@ -10,13 +10,13 @@ struct Description {
   std::size_t bytes;
 };
 
-constexpr std::array<Description, 27> kDescriptions = {{
+constexpr std::array<Description, 29> kDescriptions = {{
     {"undefined", 0},      {"float", 4},    {"uint8", 1},        {"int8", 1},           {"uint16", 2},
     {"int16", 2},          {"int32", 4},    {"int64", 8},        {"string", 0},         {"bool", 1},
     {"float16", 2},        {"double", 8},   {"uint32", 4},       {"uint64", 8},         {"complex64", 8},
     {"complex128", 16},    {"bfloat16", 2}, {"float8e4m3fn", 1}, {"float8e4m3fnuz", 1}, {"float8e5m2", 1},
     {"float8e5m2fnuz", 1}, {"uint4", 1},    {"int4", 1},         {"float4e2m1", 1},     {"float8e8m0", 1},
-    {"uint2", 1},          {"int2", 1},
+    {"uint2", 1},          {"int2", 1},     {"float6e2m3", 1},   {"float6e3m2", 1},
 }};
 
 const Description& description_of(ElementType type) { return kDescriptions[static_cast<std::size_t>(type)]; }
@@ -53,6 +53,6 @@ bool is_integer(ElementType type) {
   }
 }
 
-bool is_storage_only(ElementType type) { return type >= ElementType::F8E4M3FN && type <= ElementType::I2; }
+bool is_storage_only(ElementType type) { return type >= ElementType::F8E4M3FN && type <= ElementType::F6E3M2; }
 
 }  // namespace hone::runtime

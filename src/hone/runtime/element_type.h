@@ -37,10 +37,12 @@ enum class ElementType : std::uint8_t {
   F8E8M0 = 24,
   U2 = 25,
   I2 = 26,
+  F6E2M3 = 27,
+  F6E3M2 = 28,
 };
 
 /// Bytes of one element in our tensors. Types below 8 bits take a byte each: signed ones hold the sign-extended number,
-/// unsigned ones the number, F4E2M1 its four bits. A string has no size (0).
+/// unsigned ones the number, narrow floats their bits. A string has no size (0).
 std::size_t bytes_of(ElementType type);
 
 /// The type's name as ONNX prints it in type strings: "float", "int64", "float8e4m3fn", …
@@ -50,7 +52,7 @@ std::optional<ElementType> element_type_named(std::string_view name);
 
 bool is_float(ElementType type);    ///< F16, BF16, F32, F64
 bool is_integer(ElementType type);  ///< 8 to 64 bits, signed or not
-/// A type that is only stored and converted: F8 kinds, F4E2M1, and integers below 8 bits.
+/// A type that is only stored and converted: F8, F6 and F4 kinds, and integers below 8 bits.
 bool is_storage_only(ElementType type);
 
 }  // namespace hone::runtime

@@ -7,22 +7,8 @@
 #include "hone/support/error.h"
 
 namespace hone::runtime {
-namespace {
 
-/// What the largest exponents stand for.
-enum class Specials {
-  Ieee,       ///< infinities and NaNs, as in F16
-  NanAtTop,   ///< only the all-ones pattern is NaN, no infinity (FN)
-  NanAtZero,  ///< only the negative zero is NaN, no infinity (FNUZ)
-  None,       ///< every pattern is a finite number
-};
-
-struct Format {
-  int exponent_bits, mantissa_bits, bias;
-  Specials specials;
-};
-
-Format format_of(ElementType type) {
+SmallFloatFormat small_float_format(ElementType type) {
   switch (type) {
     case ElementType::F16:
       return {5, 10, 15, Specials::Ieee};
@@ -38,20 +24,21 @@ Format format_of(ElementType type) {
       return {5, 2, 16, Specials::NanAtZero};
     case ElementType::F4E2M1:
       return {2, 1, 1, Specials::None};
+    case ElementType::F6E2M3:
+      return {2, 3, 1, Specials::None};
+    case ElementType::F6E3M2:
+      return {3, 2, 3, Specials::None};
     default:
       break;
   }
   HONE_CHECK(false, "{} is not a narrow float", name_of(type));
 }
 
-int width_of(const Format& format) { return 1 + format.exponent_bits + format.mantissa_bits; }
-
-/// The pattern of the largest finite number.
-std::uint32_t largest_finite(const Format& format) {
-  const std::uint32_t all = (1u << (width_of(format) - 1)) - 1;
-  switch (format.specials) {
+std::uint32_t SmallFloatFormat::largest() const {
+  const std::uint32_t all = (1u << (width() - 1)) - 1;
+  switch (specials) {
     case Specials::Ieee:
-      return all - (1u << format.mantissa_bits);
+      return all - (1u << mantissa_bits);
     case Specials::NanAtTop:
       return all - 1;
     case Specials::NanAtZero:
@@ -61,22 +48,21 @@ std::uint32_t largest_finite(const Format& format) {
   return all;
 }
 
-std::uint16_t nan_of(const Format& format) {
-  switch (format.specials) {
+std::uint32_t SmallFloatFormat::nan() const {
+  switch (specials) {
     case Specials::Ieee:
-      return static_cast<std::uint16_t>((((1u << format.exponent_bits) - 1) << format.mantissa_bits) |
-                                        (1u << (format.mantissa_bits - 1)));
+      return (((1u << exponent_bits) - 1) << mantissa_bits) | (1u << (mantissa_bits - 1));
     case Specials::NanAtTop:
-      return static_cast<std::uint16_t>((1u << (width_of(format) - 1)) - 1);
+      return (1u << (width() - 1)) - 1;
     case Specials::NanAtZero:
-      return static_cast<std::uint16_t>(1u << (width_of(format) - 1));
     case Specials::None:
-      return static_cast<std::uint16_t>(largest_finite(format));
+      return 1u << (width() - 1);
   }
   return 0;
 }
 
-/// F8E8M0 is a power of two without sign; 255 is NaN.
+namespace {
+
 std::uint16_t to_e8m0(float value, Overflow overflow) {
   if (std::isnan(value)) return 255;
   if (std::isinf(value)) return overflow == Overflow::Saturate ? 254 : 255;
@@ -85,7 +71,7 @@ std::uint16_t to_e8m0(float value, Overflow overflow) {
   int exponent = 0;
   const float mantissa = std::frexp(size, &exponent);  // in [0.5, 1)
   exponent -= 1;
-  if (mantissa * 2 > 1.5f || (mantissa * 2 == 1.5f && (exponent & 1) != 0)) ++exponent;  // to nearest, ties to even
+  if (mantissa * 2 >= 1.5f) ++exponent;
   if (exponent > 127) return overflow == Overflow::Saturate ? 254 : 255;
   return static_cast<std::uint16_t>(std::max(exponent + 127, 0));
 }
@@ -102,6 +88,8 @@ bool is_small_float(ElementType type) {
     case ElementType::F8E5M2FNUZ:
     case ElementType::F4E2M1:
     case ElementType::F8E8M0:
+    case ElementType::F6E2M3:
+    case ElementType::F6E3M2:
       return true;
     default:
       return false;
@@ -111,12 +99,12 @@ bool is_small_float(ElementType type) {
 float small_float_to_float(ElementType type, std::uint16_t bits) {
   if (type == ElementType::F8E8M0)
     return bits == 255 ? std::numeric_limits<float>::quiet_NaN() : std::ldexp(1.0f, static_cast<int>(bits) - 127);
-  const Format format = format_of(type);
-  const std::uint32_t sign = (bits >> (width_of(format) - 1)) & 1u;
-  const std::uint32_t size = bits & ((1u << (width_of(format) - 1)) - 1);
+  const SmallFloatFormat format = small_float_format(type);
+  const std::uint32_t sign = (bits >> (format.width() - 1)) & 1u;
+  const std::uint32_t size = bits & ((1u << (format.width() - 1)) - 1);
   if (format.specials == Specials::NanAtZero && sign == 1 && size == 0) return std::numeric_limits<float>::quiet_NaN();
-  if (size > largest_finite(format)) {
-    const bool is_infinity = format.specials == Specials::Ieee && size == largest_finite(format) + 1;
+  if (size > format.largest()) {
+    const bool is_infinity = format.specials == Specials::Ieee && size == format.largest() + 1;
     if (!is_infinity) return std::numeric_limits<float>::quiet_NaN();
     return sign == 1 ? -std::numeric_limits<float>::infinity() : std::numeric_limits<float>::infinity();
   }
@@ -130,12 +118,12 @@ float small_float_to_float(ElementType type, std::uint16_t bits) {
 
 std::uint16_t float_to_small_float(ElementType type, float value, Overflow overflow) {
   if (type == ElementType::F8E8M0) return to_e8m0(value, overflow);
-  const Format format = format_of(type);
+  const SmallFloatFormat format = small_float_format(type);
   if (format.specials == Specials::None) overflow = Overflow::Saturate;
-  if (std::isnan(value)) return nan_of(format);
-  const std::uint32_t sign = std::signbit(value) ? 1u << (width_of(format) - 1) : 0;
+  const std::uint32_t sign = std::signbit(value) ? 1u << (format.width() - 1) : 0;
+  if (std::isnan(value)) return static_cast<std::uint16_t>(format.nan() | sign);
   const float size = std::fabs(value);
-  std::uint32_t pattern = largest_finite(format) + 1;
+  std::uint32_t pattern = format.largest() + 1;
   if (!std::isinf(size)) {
     // The spacing of the type's numbers around `size`, which ldexp and nearbyint round to without error.
     const int exponent = size == 0 ? -1000 : std::ilogb(size);
@@ -144,13 +132,13 @@ std::uint16_t float_to_small_float(ElementType type, float value, Overflow overf
     const double offset = std::ldexp(1.0, format.mantissa_bits) * (power + format.mantissa_bits + format.bias - 1);
     pattern = static_cast<std::uint32_t>(std::min(steps + offset, 65536.0));
   }
-  if (pattern > largest_finite(format)) {
+  if (pattern > format.largest()) {
     if (overflow == Overflow::Saturate)
-      pattern = largest_finite(format);
+      pattern = format.largest();
     else if (format.specials == Specials::Ieee)
-      pattern = largest_finite(format) + 1;
+      pattern = format.largest() + 1;
     else
-      return static_cast<std::uint16_t>(nan_of(format) | (format.specials == Specials::NanAtTop ? sign : 0));
+      return static_cast<std::uint16_t>(format.nan() | sign);
   }
   if (pattern == 0 && format.specials == Specials::NanAtZero) return 0;
   return static_cast<std::uint16_t>(pattern | sign);
