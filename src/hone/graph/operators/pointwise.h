@@ -1,0 +1,41 @@
+/// Parts that elementwise definitions share: one value per element of the broadcast inputs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/graph/operator.h"
+#include "hone/ir/expr.h"
+#include "hone/support/function_ref.h"
+
+namespace hone::graph {
+
+using Tensors = std::vector<tensor::Tensor>;
+
+/// `f` of each element of the first input.
+Result<Tensors> map_first(const Application& op, FunctionRef<ir::Expr(const ir::Expr&)> f);
+/// The same with elements of f16 and bf16 widened to f32, and what `f` gives of them rounded once. Floats only.
+Result<Tensors> map_first_widened(const Application& op, FunctionRef<ir::Expr(const ir::Expr&)> f);
+/// `f` of the elements of the first two inputs, broadcast; the types may differ.
+Result<Tensors> zip_first_two(const Application& op, FunctionRef<ir::Expr(const ir::Expr&, const ir::Expr&)> f);
+
+/// `f` of the elements of all these tensors, broadcast.
+Result<tensor::Tensor> pointwise(const Application& op, const Tensors& tensors,
+                                 FunctionRef<ir::Expr(const std::vector<ir::Expr>&)> f);
+
+/// The shape that all these broadcast to.
+Result<tensor::Shape> broadcast_all(const Application& op, const Tensors& tensors);
+
+/// The only element of a tensor.
+ir::Expr only_element(const tensor::Tensor& x);
+/// An error that names input `i` if it has more or less than one element.
+Result<void> expect_one_element(const Application& op, std::size_t i);
+
+/// f32 for f16 and bf16, otherwise the type itself: what composites compute in.
+ir::DType widened(ir::DType type);
+
+/// A constant of the type of `like`.
+ir::Expr number(const ir::Expr& like, double value);
+ir::Expr zero(const ir::Expr& like);
+
+}  // namespace hone::graph
