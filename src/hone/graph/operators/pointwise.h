@@ -34,6 +34,11 @@ Result<void> expect_one_element(const Application& op, std::size_t i);
 /// f32 for f16 and bf16, otherwise the type itself: what composites compute in.
 ir::DType widened(ir::DType type);
 
+/// x · Φ(x), its approximation by tanh, and x · sigmoid(alpha · x).
+ir::Expr gelu(const ir::Expr& x);
+ir::Expr gelu_by_tanh(const ir::Expr& x);
+ir::Expr swish(const ir::Expr& x, double alpha);
+
 /// A constant of the type of `like`.
 ir::Expr number(const ir::Expr& like, double value);
 ir::Expr zero(const ir::Expr& like);
