@@ -1,0 +1,70 @@
+#include "hone/frontend/import.h"
+
+#include <climits>
+#include <google/protobuf/io/coded_stream.h>
+#include <onnx/onnx-ml.pb.h>
+
+#include "hone/frontend/external_data.h"
+#include "hone/frontend/graph_reader.h"
+#include "hone/frontend/supported.h"
+#include "hone/graph/upgrade.h"
+
+namespace hone::frontend {
+namespace {
+
+Result<void> parse_model(std::span<const std::byte> bytes, onnx::ModelProto& model) {
+  if (bytes.empty()) return error(ErrorCode::ParseError, "an ONNX model is expected, but there are no bytes");
+  if (bytes.size() > INT_MAX)
+    return error(ErrorCode::ParseError, "{} bytes are more than a protobuf file can have ({})", bytes.size(), INT_MAX);
+  // Protobuf itself refuses messages nested deeper than 100, some 30 graphs inside graphs.
+  if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    return error(ErrorCode::ParseError,
+                 "not an ONNX model, or a part of one: its {} bytes are no whole protobuf message", bytes.size());
+  if (!model.has_graph() || !model.has_ir_version())
+    return error(ErrorCode::ParseError, "not an ONNX model: it has no {}", model.has_graph() ? "ir_version" : "graph");
+  if (model.ir_version() < kOldestIrVersion || model.ir_version() > kNewestIrVersion)
+    return error(ErrorCode::Unsupported, "IR version {} is not supported, known are {} to {}", model.ir_version(),
+                 kOldestIrVersion, kNewestIrVersion);
+  if (model.opset_import_size() == 0) return error(ErrorCode::ParseError, "the model imports no opset");
+  return {};
+}
+
+Result<graph::Graph> import_parsed(onnx::ModelProto& model, const std::filesystem::path& folder) {
+  ExternalFiles files(folder);
+  HONE_TRY(graph::Graph graph, read_graph(model, files));
+  for (const onnx::StringStringEntryProto& entry : model.metadata_props()) graph.metadata[entry.key()] = entry.value();
+  if (!model.producer_name().empty())
+    graph.metadata["producer"] = model.producer_version().empty()
+                                     ? model.producer_name()
+                                     : model.producer_name() + " " + model.producer_version();
+  HONE_TRY(graph, graph::upgrade(std::move(graph)));
+  HONE_TRY(check_supported(graph));
+  HONE_TRY(graph::verify(graph));
+  return graph;
+}
+
+}  // namespace
+
+Result<graph::Graph> import_onnx(std::span<const std::byte> bytes, const std::filesystem::path& folder) {
+  onnx::ModelProto model;
+  HONE_TRY(parse_model(bytes, model));
+  return import_parsed(model, folder);
+}
+
+Result<graph::Graph> import_onnx(const std::filesystem::path& file) {
+  onnx::ModelProto model;
+  const auto about_file = [&](const Error& failure) {
+    return error(failure.code, "'{}': {}", file.string(), failure.message);
+  };
+  {
+    HONE_TRY(const std::shared_ptr<const MappedFile> content, MappedFile::open(file));
+    if (auto parsed = parse_model(content->bytes(), model); !parsed) return about_file(parsed.error());
+  }
+  std::filesystem::path folder = file.parent_path();
+  if (folder.empty()) folder = ".";
+  auto graph = import_parsed(model, folder);
+  if (!graph) return about_file(graph.error());
+  return graph;
+}
+
+}  // namespace hone::frontend
