@@ -1,0 +1,91 @@
+/// Sessions: load a model and run it. This is the public C++ API.
+///
+///     HONE_TRY(const hone::Session session, hone::Session::load("model.onnx"));
+///     HONE_TRY(const std::vector<hone::Value> outputs, session.run(inputs));
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hone/runtime/value.h"
+#include "hone/support/result.h"
+
+namespace hone {
+
+namespace graph {
+struct Graph;
+struct Type;
+}  // namespace graph
+namespace runtime {
+class Plan;
+}
+struct Profile;
+
+using runtime::ElementType;
+using runtime::Shape;
+using runtime::Tensor;
+using runtime::Value;
+
+/// How a session runs.
+struct SessionOptions {
+  int threads = 0;     ///< including the caller's; 0: as many as the process may use
+  std::string target;  ///< what to compile for, as `hone targets` prints it; empty: this machine
+  /// How many combinations of input shapes are kept compiled.
+  std::size_t max_specializations = 64;
+};
+
+/// An input or output of a model.
+struct Port {
+  std::string name;
+  ElementType type = ElementType::Undefined;  ///< Undefined: not a tensor
+  std::string type_text;                      ///< "tensor(float)", "seq(tensor(int64))": as ONNX Runtime writes it
+  bool has_shape = false;                     ///< whether the rank is known
+  Shape shape;                                ///< -1: not fixed
+  std::vector<std::string> symbols;           ///< the name of an extent that is not fixed, or empty
+  bool is_optional = false;                   ///< may be left out: it has a default
+};
+
+/// A loaded model. Copies share it; any number of threads may run it at once.
+class Session {
+ public:
+  /// Reads an ONNX file. The error names what is wrong with it, or every operator that is not supported.
+  static Result<Session> load(const std::filesystem::path& file, const SessionOptions& options = {});
+  /// The same from memory; external data is looked for in `folder`, if one is given.
+  static Result<Session> parse(std::span<const std::byte> model, const SessionOptions& options = {},
+                               const std::filesystem::path& folder = {});
+
+  const std::vector<Port>& inputs() const;
+  const std::vector<Port>& outputs() const;
+  /// The model's own notes; "producer" and "graph" are there if the file names them.
+  const std::map<std::string, std::string>& metadata() const;
+
+  /// Runs the model on one value per input, in their order, and gives one per output. Absent values stand for inputs
+  /// that may be left out. Shapes that were not seen before are compiled first.
+  Result<std::vector<Value>> run(std::span<const Value> inputs) const;
+  /// The same into `outputs`: tensors of the right type and shape are filled, others replaced. For inputs whose shapes
+  /// were seen before, and outputs that fit, nothing is allocated. `profile` may be null.
+  Result<void> run(std::span<const Value> inputs, std::span<Value> outputs, Profile* profile = nullptr) const;
+
+  /// The index of an input or output, or an error that lists the names there are.
+  Result<std::size_t> input_index(std::string_view name) const;
+  Result<std::size_t> output_index(std::string_view name) const;
+
+  /// The model after graph passes, and the plan for inputs like these; for tools that show them.
+  const graph::Graph& graph() const;
+  Result<const runtime::Plan*> plan(std::span<const Value> inputs) const;
+  int threads() const;
+
+ private:
+  struct Impl;
+  explicit Session(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  static Result<Session> make(graph::Graph graph, const SessionOptions& options);
+
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace hone

@@ -1,0 +1,189 @@
+#include "hone/compile.h"
+
+#include <algorithm>
+#include <map>
+
+#include "hone/graph/partition.h"
+
+namespace hone {
+namespace {
+
+using graph::Group;
+using graph::kAbsent;
+using graph::ValueId;
+using runtime::Place;
+using runtime::Slot;
+
+/// Turns the groups of a stage into the slots and steps of a plan.
+class PlanWriter {
+ public:
+  PlanWriter(const graph::Stage& stage, const MakeBody& make_body) : stage_(stage), make_body_(make_body) {}
+
+  Result<std::unique_ptr<runtime::Plan>> run(const std::vector<Group>& groups,
+                                             const std::vector<std::shared_ptr<const CompiledKernel>>& kernels) {
+    for (std::size_t i = 0; i < stage_.graph.inputs.size(); ++i) {
+      const std::size_t slot = add_slot(stage_.graph.inputs[i], Place::Input);
+      parts_.slots[slot].input = i;
+      parts_.inputs.push_back(slot);
+    }
+    std::size_t next_kernel = 0;
+    for (const Group& group : groups) {
+      switch (group.kind) {
+        case Group::Kind::Kernel:
+          HONE_TRY(add_kernel(group, kernels[next_kernel++]));
+          break;
+        case Group::Kind::View:
+          add_view(group);
+          break;
+        case Group::Kind::Host:
+          add_host(group);
+          break;
+      }
+    }
+    for (const ValueId id : stage_.graph.outputs) parts_.outputs.push_back(kept_slot(id));
+    for (Slot& slot : parts_.slots)
+      if (slot.place == Place::Arena) slot.place = parts_.slots[slot.memory].place;
+    return std::make_unique<runtime::Plan>(std::move(parts_));
+  }
+
+ private:
+  std::size_t add_slot(ValueId id, Place place) {
+    Slot slot;
+    slot.place = place;
+    slot.memory = parts_.slots.size();
+    if (id != kAbsent) {
+      slot.name = stage_.graph.name_of(id);
+      if (const auto& spec = stage_.specs[static_cast<std::size_t>(id)]) {
+        slot.type = spec->type;
+        slot.shape = spec->shape;
+      }
+      slots_[id] = parts_.slots.size();
+    }
+    parts_.slots.push_back(std::move(slot));
+    return parts_.slots.size() - 1;
+  }
+
+  /// The slot of a value that was made before, or of a constant.
+  std::size_t slot_of(ValueId id) {
+    if (id == kAbsent) return runtime::kNoSlot;
+    if (const auto found = slots_.find(id); found != slots_.end()) return found->second;
+    const std::size_t slot = add_slot(id, Place::Constant);
+    parts_.slots[slot].constant = stage_.graph.constants.at(id);
+    return slot;
+  }
+
+  /// The same for a value that outlives the run, or may: its memory cannot be in the arena.
+  std::size_t kept_slot(ValueId id) {
+    const std::size_t slot = slot_of(id);
+    if (slot == runtime::kNoSlot) return slot;
+    Slot& root = parts_.slots[parts_.slots[slot].memory];
+    if (root.place == Place::Arena) root.place = Place::Owned;
+    return slot;
+  }
+
+  std::size_t output_slot(ValueId id) {
+    if (id == kAbsent) return runtime::kNoSlot;
+    const auto& spec = stage_.specs[static_cast<std::size_t>(id)];
+    const bool is_static = spec && spec->type != runtime::ElementType::String;
+    return add_slot(id, is_static ? Place::Arena : Place::Dynamic);
+  }
+
+  runtime::Step new_step(const Group& group) const {
+    runtime::Step step;
+    step.name = graph::describe(stage_, group);
+    step.node = stage_.graph.nodes[group.nodes.front()].name;
+    return step;
+  }
+
+  Result<void> add_kernel(const Group& group, const std::shared_ptr<const CompiledKernel>& kernel) {
+    runtime::Step step = new_step(group);
+    runtime::KernelStep call;
+    call.entry = kernel->entry;
+    for (const ValueId id : group.inputs) call.args.push_back(slot_of(id));
+    HONE_TRY(pack(*kernel, call.args));
+    for (const ValueId id : group.outputs) call.args.push_back(output_slot(id));
+    for (const std::size_t slot : call.args)
+      step.bytes += static_cast<double>(runtime::element_count(parts_.slots[slot].shape).value_or(0)) *
+                    static_cast<double>(runtime::bytes_of(parts_.slots[slot].type));
+    step.flops = kernel->flops;
+    step.call = std::move(call);
+    parts_.steps.push_back(std::move(step));
+    parts_.keep_alive.push_back(kernel);
+    return {};
+  }
+
+  /// Brings the constants among `args` into the layout that the kernel wants.
+  Result<void> pack(const CompiledKernel& kernel, std::vector<std::size_t>& args) {
+    if (!kernel.prepare) return {};
+    std::vector<void*> pointers;
+    for (const CompiledKernel::Packed& packed : kernel.packed)
+      pointers.push_back(parts_.slots[args[packed.param]].constant.tensor()->data());
+    std::vector<std::size_t> made;
+    for (const CompiledKernel::Packed& packed : kernel.packed) {
+      HONE_TRY(runtime::Tensor tensor, runtime::Tensor::allocate(packed.type, packed.shape));
+      pointers.push_back(tensor.data());
+      made.push_back(add_slot(kAbsent, Place::Constant));
+      Slot& slot = parts_.slots.back();
+      slot.name = parts_.slots[args[packed.param]].name + ".packed";
+      slot.type = packed.type;
+      slot.shape = packed.shape;
+      slot.constant = std::move(tensor);
+    }
+    if (kernel.prepare(pointers.data(), nullptr) != 0)
+      return error(ErrorCode::OutOfMemory, "no scratch memory to pack constants");
+    for (std::size_t i = 0; i < made.size(); ++i) args[kernel.packed[i].param] = made[i];
+    return {};
+  }
+
+  void add_view(const Group& group) {
+    const std::size_t source = slot_of(group.inputs[0]);
+    const std::size_t slot = add_slot(group.outputs[0], parts_.slots[source].place);
+    parts_.slots[slot].memory = parts_.slots[source].memory;
+  }
+
+  void add_host(const Group& group) {
+    const graph::Node& node = stage_.graph.nodes[group.nodes.front()];
+    runtime::Step step = new_step(group);
+    runtime::HostStep host;
+    host.kernel = graph::find_operator(node.domain, node.op)->host;
+    host.attributes = node.attributes;
+    host.opset = node.opset;
+    const auto is_dynamic = [&](ValueId id) { return id != kAbsent && !stage_.specs[static_cast<std::size_t>(id)]; };
+    const bool may_keep = !node.subgraphs.empty() || std::any_of(node.outputs.begin(), node.outputs.end(), is_dynamic);
+    for (const ValueId id : node.inputs) host.inputs.push_back(may_keep ? kept_slot(id) : slot_of(id));
+    for (const auto& [name, subgraph] : node.subgraphs) {
+      runtime::HostStep::BoundBody body;
+      body.code = make_body_(subgraph.graph);
+      for (const ValueId id : subgraph.captures) body.captures.push_back(kept_slot(id));
+      host.bodies.push_back(std::move(body));
+    }
+    for (const ValueId id : node.outputs) host.outputs.push_back(output_slot(id));
+    step.call = std::move(host);
+    parts_.steps.push_back(std::move(step));
+  }
+
+  const graph::Stage& stage_;
+  const MakeBody& make_body_;
+  runtime::PlanParts parts_;
+  std::map<ValueId, std::size_t> slots_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<runtime::Plan>> compile(const graph::Stage& stage, KernelCache& kernels,
+                                               const MakeBody& make_body) {
+  HONE_TRY(const std::vector<Group> groups, graph::partition(stage));
+  std::vector<KernelRequest> requests;
+  for (const Group& group : groups) {
+    if (group.kind != Group::Kind::Kernel) continue;
+    KernelRequest request;
+    HONE_TRY(request.naive, graph::lower(stage, group));
+    for (std::size_t i = 0; i < group.inputs.size(); ++i)
+      if (stage.graph.is_constant(group.inputs[i])) request.constants.push_back(i);
+    requests.push_back(std::move(request));
+  }
+  HONE_TRY(const auto compiled, kernels.compile(requests));
+  return PlanWriter(stage, make_body).run(groups, compiled);
+}
+
+}  // namespace hone

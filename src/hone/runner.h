@@ -1,0 +1,71 @@
+/// Runners: run a graph on inputs of any shape, compiling it for each combination of shapes when it is first seen.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "hone/compile.h"
+#include "hone/graph/graph.h"
+#include "hone/kernel_cache.h"
+#include "hone/runtime/plan.h"
+
+namespace hone {
+
+/// What all runners of a session share.
+struct RunnerContext {
+  explicit RunnerContext(codegen::Target target) : kernels(std::move(target)) {}
+
+  KernelCache kernels;
+  std::size_t max_specializations = 64;  ///< of each graph; the one unused for longest makes room
+};
+
+/// The steps of a run with their times, over all plans that took part.
+struct Profile {
+  struct Entry {
+    const runtime::Step* step;  ///< valid as long as the runner
+    runtime::StepTime time;
+  };
+  std::vector<Entry> entries;
+};
+
+/// Runs one graph. Thread-safe.
+class Runner : public runtime::BodyCode {
+ public:
+  /// `wants_content` says of which inputs (captured ones last) the content is part of the specialization.
+  Runner(std::shared_ptr<const graph::Graph> graph, std::shared_ptr<RunnerContext> context,
+         std::vector<bool> wants_content = {});
+  ~Runner() override;
+
+  /// Runs on one value per input and captured value. Outputs that hold a fitting tensor are filled.
+  Result<void> run(std::span<const runtime::Value> inputs, std::span<runtime::Value> outputs, runtime::ThreadPool* pool,
+                   Profile* profile = nullptr) const;
+
+  /// Runs as the body of an operator.
+  Result<std::vector<runtime::Value>> run(std::span<const runtime::Value> inputs,
+                                          std::span<const runtime::Value> captured,
+                                          runtime::ThreadPool* pool) const override;
+
+  /// Compiles for these inputs, of which only types and shapes count, and gives the plan of the first stage.
+  Result<const runtime::Plan*> prepare(std::span<const runtime::Value> inputs) const;
+
+ private:
+  struct Specialization;
+
+  Result<std::shared_ptr<const Specialization>> find_or_make(std::span<const runtime::Value> inputs) const;
+  Result<std::shared_ptr<const Specialization>> make(std::span<const runtime::Value> inputs) const;
+  bool fits(const Specialization& specialization, std::span<const runtime::Value> inputs) const;
+
+  std::shared_ptr<const graph::Graph> graph_;
+  std::shared_ptr<RunnerContext> context_;
+  std::vector<bool> wants_content_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::shared_ptr<const Specialization>> specializations_;  ///< the last used one last
+};
+
+/// Evaluates single nodes for folding: small ones by the reference evaluator, large ones compiled.
+graph::Evaluate folding_evaluator(std::shared_ptr<RunnerContext> context);
+
+}  // namespace hone

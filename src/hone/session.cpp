@@ -1,0 +1,169 @@
+#include "hone/session.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+#include "hone/codegen/target.h"
+#include "hone/frontend/import.h"
+#include "hone/graph/optimize.h"
+#include "hone/runner.h"
+#include "hone/runtime/thread_pool.h"
+
+namespace hone {
+namespace {
+
+/// A type as ONNX Runtime writes it: without the shape.
+std::string type_text(const graph::Type& type) {
+  const auto content = [&] { return type.content ? type_text(*type.content) : std::string("?"); };
+  switch (type.kind) {
+    case graph::TypeKind::Tensor:
+      return fmt::format("tensor({})", runtime::name_of(type.element));
+    case graph::TypeKind::Sequence:
+      return fmt::format("seq({})", content());
+    case graph::TypeKind::Optional:
+      return fmt::format("optional({})", content());
+    case graph::TypeKind::Map:
+      return fmt::format("map({},{})", runtime::name_of(type.element), content());
+  }
+  return "?";
+}
+
+Port port_of(const graph::ValueInfo& value) {
+  Port port;
+  port.name = value.name;
+  port.type_text = type_text(value.type);
+  port.is_optional = value.type.kind == graph::TypeKind::Optional;
+  const graph::Type& type = port.is_optional && value.type.content ? *value.type.content : value.type;
+  if (type.kind != graph::TypeKind::Tensor) return port;
+  port.type = type.element;
+  if (!type.dimensions) return port;
+  port.has_shape = true;
+  for (const graph::Dimension& dimension : *type.dimensions) {
+    port.shape.push_back(dimension.extent.value_or(-1));
+    port.symbols.push_back(dimension.extent ? "" : dimension.symbol);
+  }
+  return port;
+}
+
+std::string shape_text(const Port& port) {
+  std::vector<std::string> extents;
+  for (std::size_t i = 0; i < port.shape.size(); ++i)
+    extents.push_back(port.shape[i] >= 0        ? std::to_string(port.shape[i])
+                      : port.symbols[i].empty() ? "?"
+                                                : port.symbols[i]);
+  return fmt::format("[{}]", fmt::join(extents, ", "));
+}
+
+/// Checks one input against its declaration: the error names the input, what it has and what it should have.
+Result<void> check_input(const Port& port, const Value& value) {
+  const auto expected = [&] { return port.type_text + (port.has_shape ? " of shape " + shape_text(port) : ""); };
+  if (value.is_absent()) {
+    if (port.is_optional) return {};
+    return error(ErrorCode::InvalidArgument, "input '{}' is missing, expected {}", port.name, expected());
+  }
+  if (port.type == ElementType::Undefined) return {};
+  const Tensor* tensor = value.tensor();
+  if (!tensor || tensor->type() != port.type)
+    return error(ErrorCode::InvalidArgument, "input '{}' is {}, expected {}", port.name, value.describe(), expected());
+  if (!port.has_shape) return {};
+  bool fits = tensor->rank() == port.shape.size();
+  for (std::size_t i = 0; fits && i < port.shape.size(); ++i)
+    fits = port.shape[i] < 0 || port.shape[i] == tensor->extent(i);
+  if (fits) return {};
+  return error(ErrorCode::InvalidArgument, "input '{}' is {}, expected {}", port.name, value.describe(), expected());
+}
+
+Result<std::size_t> index_of(const std::vector<Port>& ports, std::string_view name, std::string_view what) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    if (ports[i].name == name) return i;
+    names.push_back(ports[i].name);
+  }
+  return error(ErrorCode::NotFound, "the model has no {} '{}', only: {}", what, name, fmt::join(names, ", "));
+}
+
+}  // namespace
+
+struct Session::Impl {
+  std::shared_ptr<const graph::Graph> graph;
+  std::vector<Port> inputs, outputs;
+  std::unique_ptr<Runner> runner;
+  std::unique_ptr<runtime::ThreadPool> pool;
+};
+
+Result<Session> Session::load(const std::filesystem::path& file, const SessionOptions& options) {
+  HONE_TRY(graph::Graph graph, frontend::import_onnx(file));
+  return make(std::move(graph), options);
+}
+
+Result<Session> Session::parse(std::span<const std::byte> model, const SessionOptions& options,
+                               const std::filesystem::path& folder) {
+  HONE_TRY(graph::Graph graph, frontend::import_onnx(model, folder));
+  return make(std::move(graph), options);
+}
+
+Result<Session> Session::make(graph::Graph graph, const SessionOptions& options) {
+  if (options.threads < 0)
+    return error(ErrorCode::InvalidArgument, "threads is {}, allowed are 0 (all cores) and more", options.threads);
+  codegen::Target target = codegen::host_target();
+  if (!options.target.empty()) { HONE_TRY(target, codegen::parse_target(options.target)); }
+  if (options.threads > 0) target.threads = options.threads;
+  auto impl = std::make_shared<Impl>();
+  for (const graph::ValueId id : graph.inputs)
+    impl->inputs.push_back(port_of(graph.values[static_cast<std::size_t>(id)]));
+  for (const graph::ValueId id : graph.outputs)
+    impl->outputs.push_back(port_of(graph.values[static_cast<std::size_t>(id)]));
+  impl->pool = std::make_unique<runtime::ThreadPool>(std::max(1, target.threads));
+  auto context = std::make_shared<RunnerContext>(std::move(target));
+  context->max_specializations = std::max<std::size_t>(1, options.max_specializations);
+  HONE_TRY(graph, graph::optimize(std::move(graph), folding_evaluator(context)));
+  impl->graph = std::make_shared<const graph::Graph>(std::move(graph));
+  impl->runner = std::make_unique<Runner>(impl->graph, std::move(context));
+  return Session(std::move(impl));
+}
+
+const std::vector<Port>& Session::inputs() const { return impl_->inputs; }
+const std::vector<Port>& Session::outputs() const { return impl_->outputs; }
+const std::map<std::string, std::string>& Session::metadata() const { return impl_->graph->metadata; }
+const graph::Graph& Session::graph() const { return *impl_->graph; }
+int Session::threads() const { return impl_->pool->threads(); }
+
+Result<std::vector<Value>> Session::run(std::span<const Value> inputs) const {
+  std::vector<Value> outputs(impl_->outputs.size());
+  HONE_TRY(run(inputs, outputs));
+  return outputs;
+}
+
+Result<void> Session::run(std::span<const Value> inputs, std::span<Value> outputs, Profile* profile) const {
+  if (inputs.size() != impl_->inputs.size())
+    return error(ErrorCode::InvalidArgument, "{} inputs given, the model has {}", inputs.size(), impl_->inputs.size());
+  if (outputs.size() != impl_->outputs.size())
+    return error(ErrorCode::InvalidArgument, "{} outputs asked for, the model has {}", outputs.size(),
+                 impl_->outputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) HONE_TRY(check_input(impl_->inputs[i], inputs[i]));
+  HONE_TRY(impl_->runner->run(inputs, outputs, impl_->pool.get(), profile));
+  // An output that is an input, unchanged, gets memory of its own: callers may write to what they are given.
+  for (Value& output : outputs) {
+    Tensor* given = output.tensor();
+    if (!given || given->type() == ElementType::String || given->bytes() == 0) continue;
+    const auto is_input = [&](const Value& input) { return input.tensor() && input.tensor()->data() == given->data(); };
+    if (std::none_of(inputs.begin(), inputs.end(), is_input)) continue;
+    HONE_TRY(Tensor copy, Tensor::allocate(given->type(), given->shape()));
+    std::memcpy(copy.data(), given->data(), given->bytes());
+    output = std::move(copy);
+  }
+  return {};
+}
+
+Result<std::size_t> Session::input_index(std::string_view name) const { return index_of(impl_->inputs, name, "input"); }
+
+Result<std::size_t> Session::output_index(std::string_view name) const {
+  return index_of(impl_->outputs, name, "output");
+}
+
+Result<const runtime::Plan*> Session::plan(std::span<const Value> inputs) const {
+  return impl_->runner->prepare(inputs);
+}
+
+}  // namespace hone
