@@ -72,6 +72,8 @@ enum class PadCount { Included, Excluded };
 struct PoolOptions {
   std::vector<std::int64_t> kernel, strides, padding_before, padding_after, dilations;
   PadCount pad_count = PadCount::Excluded;
+  /// Rows at the end of `padding_after` that an average leaves out although padding is included.
+  std::vector<std::int64_t> uncounted_after = {};
 };
 
 /// The largest element of each window of x[batch, channel, ...]; padding is lower than any element.

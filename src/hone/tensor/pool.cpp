@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "hone/tensor/definitions.h"
 #include "hone/tensor/shapes.h"
 
@@ -39,14 +41,14 @@ Indices input_indices(const Window& window, const Indices& i, const Indices& off
 
 Expr ceil_div(const Expr& a, std::int64_t b) { return b == 1 ? a : ir::floor_div(a + (b - 1), b); }
 
-/// How many elements of the window at `i` are not padding.
-Expr count_inside(const Tensor& x, const Window& window, const Indices& i) {
+/// How many elements of the window at `i` lie in [first, end) of each axis of the input.
+Expr count_inside(const Window& window, const Indices& i, const Shape& firsts, const Shape& ends) {
   Expr count = ir::imm(1);
   for (std::size_t axis = 0; axis < window.rank(); ++axis) {
     const Expr start = i[2 + axis] * window.strides[axis] - window.before[axis];
-    const Expr first = ir::max(ceil_div(-start, window.dilations[axis]), ir::imm(0));
+    const Expr first = ir::max(ceil_div(ir::imm(firsts[axis]) - start, window.dilations[axis]), ir::imm(0));
     const Expr end =
-        ir::min(ceil_div(ir::imm(x.extent(2 + axis)) - start, window.dilations[axis]), ir::imm(window.kernel[axis]));
+        ir::min(ceil_div(ir::imm(ends[axis]) - start, window.dilations[axis]), ir::imm(window.kernel[axis]));
     const Expr here = ir::max(end - first, ir::imm(0));
     count = axis == 0 ? here : count * here;
   }
@@ -72,9 +74,18 @@ Result<Tensor> average_pool(const Tensor& x, const PoolOptions& options) {
   });
   std::int64_t kernel_size = 1;
   for (const std::int64_t extent : setup.window.kernel) kernel_size *= extent;
+  const bool is_included = options.pad_count == PadCount::Included;
+  const bool is_whole = std::all_of(options.uncounted_after.begin(), options.uncounted_after.end(),
+                                    [](std::int64_t rows) { return rows == 0; });
+  Shape firsts, ends;  // what counts, in indices of the input
+  for (std::size_t axis = 0; axis < setup.window.rank(); ++axis) {
+    const std::int64_t rows = is_whole ? 0 : options.uncounted_after[axis];
+    firsts.push_back(is_included ? -setup.window.before[axis] : 0);
+    ends.push_back(x.extent(2 + axis) + (is_included ? setup.window.after[axis] - rows : 0));
+  }
   return compute("average_pool", axes_of(sum.shape()), [&](const Indices& i) {
-    if (options.pad_count == PadCount::Included) return sum(i) / ir::constant(x.type(), kernel_size);
-    return sum(i) / ir::cast(x.type(), ir::max(count_inside(x, setup.window, i), ir::imm(1)));
+    if (is_included && is_whole) return sum(i) / ir::constant(x.type(), kernel_size);
+    return sum(i) / ir::cast(x.type(), ir::max(count_inside(setup.window, i, firsts, ends), ir::imm(1)));
   });
 }
 

@@ -9,7 +9,8 @@ std::span<const OperatorFamily> operator_families() {
       matmul_operators,      conv_operators,       pool_operators,      norm_operators,    recurrent_operators,
       attention_operators,   loss_operators,       training_operators,  signal_operators,  sort_operators,
       random_operators,      sequence_operators,   text_operators,      control_operators, image_operators,
-      tree_operators,        ml_operators,         microsoft_operators,
+      tree_operators,        ml_operators,         microsoft_operators, softmax_operators, deform_conv_operators,
+      einsum_operators,
   };
   return families;
 }
