@@ -38,6 +38,7 @@ std::span<const Operator> image_operators();
 std::span<const Operator> tree_operators();
 std::span<const Operator> ml_operators();
 std::span<const Operator> microsoft_operators();
+std::span<const Operator> microsoft_elementwise_operators();
 
 using OperatorFamily = std::span<const Operator> (*)();
 

@@ -1,0 +1,195 @@
+#include "hone/graph/operators/families.h"
+#include "hone/graph/operators/pointwise.h"
+#include "hone/graph/operators/quantize.h"
+
+namespace hone::graph {
+namespace {
+
+using ir::Expr;
+using tensor::Indices;
+using tensor::Tensor;
+
+constexpr std::string_view kDomain = "com.microsoft";
+
+Result<Tensors> define_gelu(const Application& op) {
+  return map_first_widened(op, [](const Expr& x) { return gelu(x); });
+}
+
+Result<Tensors> define_quick_gelu(const Application& op) {
+  const double alpha = op.real("alpha", 1.702f);
+  return map_first_widened(op, [&](const Expr& x) { return swish(x, alpha); });
+}
+
+/// `f` of the sum of the first input and the bias, if there is one.
+Result<Tensors> with_bias(const Application& op, FunctionRef<Expr(const Expr&)> f) {
+  if (!op.has(1)) return map_first_widened(op, f);
+  return zip_first_two(op, [&](const Expr& x, const Expr& bias) {
+    const ir::DType inner = widened(x.type());
+    return ir::cast(x.type(), f(ir::cast(inner, x) + ir::cast(inner, bias)));
+  });
+}
+
+Result<Tensors> define_bias_gelu(const Application& op) {
+  return with_bias(op, [](const Expr& x) { return gelu(x); });
+}
+
+Result<Tensors> define_fast_gelu(const Application& op) {
+  return with_bias(op, [](const Expr& x) { return gelu_by_tanh(x); });
+}
+
+/// A quantised input: the inputs `first` (data), `first + 1` (scale) and `first + 2` (zero point, possibly absent).
+struct Quantized {
+  const Application& op;
+  std::size_t first;
+
+  static Result<Quantized> of(const Application& op, std::size_t first) {
+    HONE_TRY(expect_one_element(op, first + 1));
+    if (op.has(first + 2)) HONE_TRY(expect_one_element(op, first + 2));
+    return Quantized{op, first};
+  }
+  Expr scale() const { return only_element(op.tensor(first + 1)); }
+  Expr zero_point() const { return op.has(first + 2) ? only_element(op.tensor(first + 2)) : Expr(); }
+  /// The number that an element of the data stands for.
+  Expr real(const Expr& x) const { return dequantized(x, zero_point(), op.type(first), scale()); }
+};
+
+/// Quantises by the scale and the zero point that stand at inputs `scale` and `scale + 1`.
+Result<void> check_result(const Application& op, std::size_t scale) {
+  HONE_TRY(expect_one_element(op, scale));
+  if (op.has(scale + 1)) HONE_TRY(expect_one_element(op, scale + 1));
+  return {};
+}
+
+Expr quantize_result(const Application& op, std::size_t scale, const Expr& x) {
+  const Expr zero_point = op.has(scale + 1) ? only_element(op.tensor(scale + 1)) : Expr();
+  return quantized(x / only_element(op.tensor(scale)), zero_point, op.type(0));
+}
+
+Result<Tensors> define_quantized_binary(const Application& op, FunctionRef<Expr(const Expr&, const Expr&)> f) {
+  HONE_TRY(const Quantized a, Quantized::of(op, 0));
+  HONE_TRY(const Quantized b, Quantized::of(op, 3));
+  HONE_TRY(check_result(op, 6));
+  HONE_TRY(Tensor result, pointwise(op, {op.tensor(0), op.tensor(3)}, [&](const std::vector<Expr>& values) {
+             return quantize_result(op, 6, f(a.real(values[0]), b.real(values[1])));
+           }));
+  return Tensors{std::move(result)};
+}
+
+Result<Tensors> define_qlinear_add(const Application& op) {
+  return define_quantized_binary(op, [](const Expr& a, const Expr& b) { return a + b; });
+}
+
+Result<Tensors> define_qlinear_mul(const Application& op) {
+  return define_quantized_binary(op, [](const Expr& a, const Expr& b) { return a * b; });
+}
+
+Result<Tensors> define_quantized_unary(const Application& op, FunctionRef<Expr(const Expr&)> f) {
+  HONE_TRY(const Quantized x, Quantized::of(op, 0));
+  HONE_TRY(check_result(op, 3));
+  return map_first(op, [&](const Expr& element) { return quantize_result(op, 3, f(x.real(element))); });
+}
+
+Result<Tensors> define_qlinear_sigmoid(const Application& op) {
+  return define_quantized_unary(op, [](const Expr& x) { return ir::call(ir::Intrinsic::Sigmoid, {x}); });
+}
+
+Result<Tensors> define_qlinear_leaky_relu(const Application& op) {
+  const double alpha = op.real("alpha", 0.01f);
+  return define_quantized_unary(op, [&](const Expr& x) { return ir::select(x < zero(x), number(x, alpha) * x, x); });
+}
+
+/// The order of axes that puts the last one behind the batch, or the one behind the batch last.
+std::vector<std::int64_t> channel_order(std::int64_t rank, bool to_front) {
+  std::vector<std::int64_t> order{0};
+  if (to_front) order.push_back(rank - 1);
+  for (std::int64_t axis = to_front ? 1 : 2; axis < (to_front ? rank - 1 : rank); ++axis) order.push_back(axis);
+  if (!to_front) order.push_back(1);
+  return order;
+}
+
+Attributes permutation(std::vector<std::int64_t> order) {
+  Attributes attributes;
+  attributes.set("perm", std::move(order));
+  return attributes;
+}
+
+/// `pool` of the numbers that the quantised input stands for, quantised again.
+Result<std::vector<ValueId>> expand_pool(const Application& op, Builder& builder, const std::string& pool) {
+  const bool channels_last = op.integer("channels_last", 0) != 0;
+  if (op.rank(0) < 3) return op.fail("input 0 has rank {}, at least 3 needed", op.rank(0));
+  Attributes attributes = op.attributes();
+  attributes.remove("channels_last");
+  ValueId x = builder.add("DequantizeLinear", {op.id(0), op.id(1), op.id(2)});
+  if (channels_last) x = builder.add("Transpose", {x}, permutation(channel_order(op.rank(0), true)));
+  x = builder.add(pool, {x}, std::move(attributes));
+  if (channels_last) x = builder.add("Transpose", {x}, permutation(channel_order(op.rank(0), false)));
+  Attributes type;
+  type.set("output_dtype", static_cast<std::int64_t>(op.type(0)));
+  return std::vector<ValueId>{builder.add("QuantizeLinear", {x, op.id(3), op.id(4)}, std::move(type))};
+}
+
+Result<std::vector<ValueId>> expand_average_pool(const Application& op, Builder& builder) {
+  return expand_pool(op, builder, "AveragePool");
+}
+
+Result<std::vector<ValueId>> expand_global_average_pool(const Application& op, Builder& builder) {
+  return expand_pool(op, builder, "GlobalAveragePool");
+}
+
+/// Inputs: scale and zero point of the result, then data, scale and zero point of each part.
+Result<std::vector<ValueId>> expand_concat(const Application& op, Builder& builder) {
+  if (op.input_count() < 5 || (op.input_count() - 2) % 3 != 0)
+    return op.fail("{} inputs, allowed are 2 and 3 for each part", op.input_count());
+  std::vector<ValueId> parts;
+  for (std::size_t i = 2; i < op.input_count(); i += 3)
+    parts.push_back(builder.add("DequantizeLinear", {op.id(i), op.id(i + 1), op.id(i + 2)}));
+  const ValueId whole = builder.add("Concat", std::move(parts), op.attributes());
+  return std::vector<ValueId>{builder.add("QuantizeLinear", {whole, op.id(0), op.id(1)})};
+}
+
+constexpr std::string_view kQuantizedBinary =
+    "A: T, A_scale: float32, A_zero_point?: T, B: T, B_scale: float32, B_zero_point?: T, C_scale: float32, "
+    "C_zero_point?: T -> C: T; ; T: uint8|int8";
+
+}  // namespace
+
+std::span<const Operator> microsoft_elementwise_operators() {
+  static const Operator operators[] = {
+      {.name = "Gelu", .domain = kDomain, .schema = "X: T -> Y: T; ; T: float", .define = define_gelu},
+      {.name = "QuickGelu", .domain = kDomain, .schema = "X: T -> Y: T; alpha; T: float", .define = define_quick_gelu},
+      {.name = "BiasGelu", .domain = kDomain, .schema = "A: T, B: T -> C: T; ; T: float", .define = define_bias_gelu},
+      {.name = "FastGelu",
+       .domain = kDomain,
+       .schema = "X: T, bias?: T -> Y: T; ; T: float",
+       .define = define_fast_gelu},
+      {.name = "QLinearAdd", .domain = kDomain, .schema = kQuantizedBinary, .define = define_qlinear_add},
+      {.name = "QLinearMul", .domain = kDomain, .schema = kQuantizedBinary, .define = define_qlinear_mul},
+      {.name = "QLinearSigmoid",
+       .domain = kDomain,
+       .schema = "X: T, X_scale: float32, X_zero_point?: T, Y_scale: float32, Y_zero_point?: T -> Y: T; ; "
+                 "T: uint8|int8",
+       .define = define_qlinear_sigmoid},
+      {.name = "QLinearLeakyRelu",
+       .domain = kDomain,
+       .schema = "X: T, X_scale: float32, X_zero_point?: T, Y_scale: float32, Y_zero_point?: T -> Y: T; alpha; "
+                 "T: uint8|int8",
+       .define = define_qlinear_leaky_relu},
+      {.name = "QLinearAveragePool",
+       .domain = kDomain,
+       .schema = "X: T, x_scale: float32, x_zero_point?: T, y_scale: float32, y_zero_point?: T -> Y: T; auto_pad, "
+                 "ceil_mode, channels_last, count_include_pad, kernel_shape, pads, strides; T: uint8|int8",
+       .expand = expand_average_pool},
+      {.name = "QLinearGlobalAveragePool",
+       .domain = kDomain,
+       .schema = "X: T, x_scale: float32, x_zero_point: T, y_scale: float32, y_zero_point: T -> Y: T; channels_last; "
+                 "T: uint8|int8",
+       .expand = expand_global_average_pool},
+      {.name = "QLinearConcat",
+       .domain = kDomain,
+       .schema = "Y_scale: float32, Y_zero_point: T, inputs... -> Y: T; axis; T: uint8|int8",
+       .expand = expand_concat},
+  };
+  return operators;
+}
+
+}  // namespace hone::graph
