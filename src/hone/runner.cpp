@@ -104,8 +104,8 @@ Result<void> Runner::run(std::span<const Value> inputs, std::span<Value> outputs
   return specialization->next->run(between, outputs, pool, profile);
 }
 
-Result<std::vector<Value>> Runner::run(std::span<const Value> inputs, std::span<const Value> captured,
-                                       runtime::ThreadPool* pool) const {
+Result<std::vector<Value>> Runner::call(std::span<const Value> inputs, std::span<const Value> captured,
+                                        runtime::ThreadPool* pool) const {
   if (inputs.size() != graph_->inputs.size())
     return error(ErrorCode::InvalidArgument, "a body of {} inputs is called with {}", graph_->inputs.size(),
                  inputs.size());

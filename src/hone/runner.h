@@ -44,9 +44,9 @@ class Runner : public runtime::BodyCode {
                    Profile* profile = nullptr) const;
 
   /// Runs as the body of an operator.
-  Result<std::vector<runtime::Value>> run(std::span<const runtime::Value> inputs,
-                                          std::span<const runtime::Value> captured,
-                                          runtime::ThreadPool* pool) const override;
+  Result<std::vector<runtime::Value>> call(std::span<const runtime::Value> inputs,
+                                           std::span<const runtime::Value> captured,
+                                           runtime::ThreadPool* pool) const override;
 
   /// Compiles for these inputs, of which only types and shapes count, and gives the plan of the first stage.
   Result<const runtime::Plan*> prepare(std::span<const runtime::Value> inputs) const;

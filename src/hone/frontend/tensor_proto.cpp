@@ -139,6 +139,8 @@ Result<Tensor> from_typed_field(ElementType type, const Shape& shape, const onnx
     case ElementType::F8E5M2:
     case ElementType::F8E5M2FNUZ:
     case ElementType::F8E8M0:
+    case ElementType::F6E2M3:
+    case ElementType::F6E3M2:
       return from_field<std::uint8_t>(type, shape, proto.int32_data(), 1);
     case ElementType::U4:
     case ElementType::I4:

@@ -22,7 +22,7 @@ class BoundBodyCall : public Body {
       : code_(code), captured_(std::move(captured)), pool_(pool) {}
 
   Result<std::vector<Value>> run(std::span<const Value> inputs) const override {
-    return code_.run(inputs, captured_, pool_);
+    return code_.call(inputs, captured_, pool_);
   }
 
  private:
@@ -179,9 +179,7 @@ Result<void> Plan::bind(Frame& frame, std::span<const Value> inputs, std::span<V
           given && given->type() == slot.type && given->shape() == slot.shape)
         frame.values[i] = *given;
     }
-    if (frame.values[i].is_absent()) {
-      HONE_TRY(frame.values[i], Tensor::allocate(slot.type, slot.shape));
-    }
+    if (frame.values[i].is_absent()) { HONE_TRY(frame.values[i], Tensor::allocate(slot.type, slot.shape)); }
   }
   for (std::size_t i = 0; i < parts_.slots.size(); ++i) {
     const Slot& slot = parts_.slots[i];

@@ -57,8 +57,8 @@ struct KernelStep {
 class BodyCode {
  public:
   virtual ~BodyCode() = default;
-  virtual Result<std::vector<Value>> run(std::span<const Value> inputs, std::span<const Value> captured,
-                                         ThreadPool* pool) const = 0;
+  virtual Result<std::vector<Value>> call(std::span<const Value> inputs, std::span<const Value> captured,
+                                          ThreadPool* pool) const = 0;
 };
 
 /// Calls a host kernel. Absent inputs and outputs are kNoSlot.
