@@ -2,8 +2,8 @@
 
     python tests/conformance/write_cases.py FOLDER
 
-Each case becomes FOLDER/KIND/NAME with model.onnx, test_data_set_N/{input,output}_K.pb and, where the case has
-tolerances of its own, tolerance.txt with rtol and atol.
+Each case becomes FOLDER/KIND/NAME with model.onnx, test_data_set_N/{input,output}_K.pb, operator.txt (what the case is
+about) and, where the case has tolerances of its own, tolerance.txt with rtol and atol.
 """
 
 from __future__ import annotations
@@ -46,10 +46,22 @@ def write_generated(case: object, folder: Path) -> None:
                 (data / f"{name}_{j}.pb").write_bytes(serialized(value, infos[j]))
 
 
+def about(model: onnx.ModelProto, name: str, operators: dict[str, str]) -> str:
+    """The operator a case is about: that of its only node, or of the case that it writes out in other operators."""
+    plain = name.split("_expanded")[0]
+    if plain != name and plain in operators:
+        return operators[plain]
+    if not model.graph.node:
+        return "none"
+    node = model.graph.node[0]
+    return f"{node.domain}.{node.op_type}" if node.domain else node.op_type
+
+
 def main(target: Path) -> int:
     count = 0
+    operators: dict[str, str] = {}
     for kind in ("node", "simple", "pytorch-converted", "pytorch-operator"):
-        for case in load_model_tests(kind=kind):
+        for case in sorted(load_model_tests(kind=kind), key=lambda case: case.name):
             folder = target / kind / case.name
             if folder.exists():
                 shutil.rmtree(folder)
@@ -67,6 +79,9 @@ def main(target: Path) -> int:
                 continue
             if (case.rtol, case.atol) != USUAL_TOLERANCE:
                 (folder / "tolerance.txt").write_text(f"{case.rtol} {case.atol}\n")
+            model = onnx.load(folder / "model.onnx", load_external_data=False)
+            operators[case.name] = about(model, case.name, operators)
+            (folder / "operator.txt").write_text(operators[case.name] + "\n")
             count += 1
     print(f"{count} cases of onnx {onnx.__version__} in {target}")
     return 0
