@@ -15,52 +15,54 @@ using runtime::ElementType;
 using runtime::Shape;
 using runtime::Tensor;
 
+constexpr ElementType kLastType = ElementType::F6E3M2;
+
 static_assert(std::endian::native == std::endian::little, "raw data is little-endian");
 
-/// How many elements share a byte in files.
-int elements_per_byte(ElementType type) {
+/// The bits that an element takes in files.
+std::uint64_t stored_bits(ElementType type) {
   switch (type) {
+    case ElementType::U2:
+    case ElementType::I2:
+      return 2;
     case ElementType::U4:
     case ElementType::I4:
     case ElementType::F4E2M1:
-      return 2;
-    case ElementType::U2:
-    case ElementType::I2:
       return 4;
+    case ElementType::F6E2M3:
+    case ElementType::F6E3M2:
+      return 6;
     default:
-      return 1;
+      return 8 * runtime::bytes_of(type);
   }
-}
-
-/// Element `part` of a byte that holds several, as our tensors store it.
-std::uint8_t unpacked(std::uint8_t byte, int part, ElementType type) {
-  const int bits = 8 / elements_per_byte(type);
-  const auto low = static_cast<std::uint8_t>((byte >> (part * bits)) & ((1 << bits) - 1));
-  const bool is_signed = type == ElementType::I4 || type == ElementType::I2;
-  if (!is_signed || !(low >> (bits - 1))) return low;
-  return static_cast<std::uint8_t>(low | (0xff << bits));
 }
 
 /// The number of bytes that `count` elements take in a file. `count` is small enough not to overflow.
 std::uint64_t stored_bytes(ElementType type, std::int64_t count) {
-  const auto number = static_cast<std::uint64_t>(count);
-  const auto share = static_cast<std::uint64_t>(elements_per_byte(type));
-  return share > 1 ? (number + share - 1) / share : number * runtime::bytes_of(type);
+  return (static_cast<std::uint64_t>(count) * stored_bits(type) + 7) / 8;
+}
+
+/// Element `i` of a stream of elements below 8 bits, lowest bits first, as our tensors store it.
+std::uint8_t unpacked(std::span<const std::byte> bytes, std::size_t i, ElementType type) {
+  const std::size_t bits = stored_bits(type);
+  const std::size_t at = i * bits / 8, shift = i * bits % 8;
+  unsigned word = std::to_integer<unsigned>(bytes[at]);
+  if (shift + bits > 8) word |= std::to_integer<unsigned>(bytes[at + 1]) << 8;
+  const unsigned element = (word >> shift) & ((1U << bits) - 1);
+  const bool is_signed = type == ElementType::I4 || type == ElementType::I2;
+  const bool is_negative = is_signed && (element >> (bits - 1)) != 0;
+  return static_cast<std::uint8_t>(is_negative ? element | (0xffU << bits) : element);
 }
 
 /// Elements as they are stored in raw and external data.
 Result<Tensor> from_bytes(ElementType type, const Shape& shape, std::span<const std::byte> bytes) {
   HONE_TRY(Tensor tensor, Tensor::allocate(type, shape));
   if (tensor.size() == 0) return tensor;
-  const int share = elements_per_byte(type);
-  if (share == 1) {
+  if (stored_bits(type) >= 8) {
     std::memcpy(tensor.data(), bytes.data(), tensor.bytes());
   } else {
     const std::span<std::uint8_t> elements = tensor.as<std::uint8_t>();
-    for (std::size_t i = 0; i < elements.size(); ++i) {
-      const auto place = static_cast<std::size_t>(share);
-      elements[i] = unpacked(static_cast<std::uint8_t>(bytes[i / place]), static_cast<int>(i % place), type);
-    }
+    for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = unpacked(bytes, i, type);
   }
   if (type == ElementType::Bool)  // a bool that is neither 0 nor 1 would confuse whoever computes with it
     for (std::uint8_t& element : tensor.as<std::uint8_t>()) element = element != 0;
@@ -181,7 +183,7 @@ Result<Tensor> from_external(ElementType type, const Shape& shape, const onnx::T
   if (length) HONE_TRY(check_stored(type, shape, *length, needed, "bytes of external data"));
   HONE_TRY(const FilePart part, files.read(location, offset, needed));
   const bool is_aligned = reinterpret_cast<std::uintptr_t>(part.bytes.data()) % runtime::kTensorAlignment == 0;
-  if (count > 0 && is_aligned && elements_per_byte(type) == 1 && type != ElementType::Bool)
+  if (count > 0 && is_aligned && stored_bits(type) >= 8 && type != ElementType::Bool)
     return Tensor::view(type, shape, const_cast<std::byte*>(part.bytes.data()), part.owner);
   return from_bytes(type, shape, part.bytes);
 }
@@ -189,11 +191,11 @@ Result<Tensor> from_external(ElementType type, const Shape& shape, const onnx::T
 }  // namespace
 
 Result<ElementType> decode_element_type(std::int32_t number) {
-  if (number >= static_cast<int>(ElementType::F32) && number <= static_cast<int>(ElementType::I2))
+  if (number >= static_cast<int>(ElementType::F32) && number <= static_cast<int>(kLastType))
     return static_cast<ElementType>(number);
   if (number == 0) return error(ErrorCode::InvalidArgument, "a tensor has no element type");
   return error(ErrorCode::Unsupported, "element type {} is not supported, known are 1 to {}", number,
-               static_cast<int>(ElementType::I2));
+               static_cast<int>(kLastType));
 }
 
 Result<Tensor> decode_tensor(const onnx::TensorProto& proto, ExternalFiles& files) {
