@@ -44,6 +44,10 @@ Runner::Runner(std::shared_ptr<const graph::Graph> graph, std::shared_ptr<Runner
 
 Runner::~Runner() = default;
 
+runtime::Body::Declared Runner::declared(std::size_t output) const {
+  return graph::declared_output(*graph_, output);
+}
+
 bool Runner::fits(const Specialization& specialization, std::span<const Value> inputs) const {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const graph::Given& given = specialization.given[i];

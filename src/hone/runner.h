@@ -47,6 +47,7 @@ class Runner : public runtime::BodyCode {
   Result<std::vector<runtime::Value>> call(std::span<const runtime::Value> inputs,
                                            std::span<const runtime::Value> captured,
                                            runtime::ThreadPool* pool) const override;
+  runtime::Body::Declared declared(std::size_t output) const override;
 
   /// Compiles for these inputs, of which only types and shapes count, and gives the plan of the first stage.
   Result<const runtime::Plan*> prepare(std::span<const runtime::Value> inputs) const;

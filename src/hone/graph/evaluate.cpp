@@ -79,6 +79,8 @@ class EvaluatedBody : public runtime::Body {
     return evaluate(graph_, inputs, captured_);
   }
 
+  Declared declared(std::size_t output) const override { return declared_output(graph_, output); }
+
  private:
   const Graph& graph_;
   std::vector<Value> captured_;
@@ -115,7 +117,7 @@ Result<std::vector<Value>> evaluate_node(const Graph& graph, const Node& node, s
   for (const EvaluatedBody& body : bodies) body_pointers.push_back(&body);
   std::vector<Value> outputs(node.outputs.size());
   runtime::HostCall call{inputs, outputs, node.attributes, body_pointers, node.opset};
-  if (auto done = entry->host(call); !done) return op.fail("{}", done.error().message);
+  if (auto done = runtime::run(entry->host, call); !done) return op.fail("{}", done.error().message);
   return outputs;
 }
 

@@ -86,6 +86,17 @@ const runtime::Tensor* Graph::constant_tensor(ValueId id) const {
   return found == constants.end() ? nullptr : found->second.tensor();
 }
 
+runtime::Body::Declared declared_output(const Graph& graph, std::size_t output) {
+  if (output >= graph.outputs.size()) return {};
+  const Type& type = graph.values[static_cast<std::size_t>(graph.outputs[output])].type;
+  runtime::Body::Declared declared;
+  if (type.kind != TypeKind::Tensor) return declared;
+  declared.type = type.element;
+  if (type.dimensions)
+    for (const Dimension& dimension : *type.dimensions) declared.shape.push_back(dimension.extent.value_or(0));
+  return declared;
+}
+
 std::vector<ValueId> reads_of(const Node& node) {
   std::vector<ValueId> reads;
   for (const ValueId id : node.inputs)

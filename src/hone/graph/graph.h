@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hone/runtime/attribute.h"
+#include "hone/runtime/host_kernel.h"
 #include "hone/runtime/value.h"
 
 namespace hone::graph {
@@ -100,6 +101,9 @@ struct Graph {
  private:
   std::int64_t next_name_ = 0;
 };
+
+/// What a graph declares of one of its outputs, in the words of the runtime.
+runtime::Body::Declared declared_output(const Graph& graph, std::size_t output);
 
 /// Every value the node reads: its inputs that are not absent, and what its subgraphs capture.
 std::vector<ValueId> reads_of(const Node& node);

@@ -19,6 +19,13 @@ class Body {
 
   /// Runs it on its formal inputs; what it takes from the graphs around it is bound already.
   virtual Result<std::vector<Value>> run(std::span<const Value> inputs) const = 0;
+
+  /// What the graph declares of an output: its type (Undefined if it does not say) and shape (0 where it does not say).
+  struct Declared {
+    ElementType type = ElementType::Undefined;
+    Shape shape;
+  };
+  virtual Declared declared(std::size_t output) const = 0;
 };
 
 /// What one call of a host kernel reads and writes.
@@ -39,10 +46,15 @@ struct HostCall {
   /// Output `i` as a tensor of this type and shape: the one that is there, if it fits, or a new one. The handle shares
   /// its memory with the output.
   Result<Tensor> output(std::size_t i, ElementType type, const Shape& shape);
+  /// The graph number `i` inside the operator, or an error if the node has no such attribute.
+  Result<const Body*> body(std::size_t i) const;
   /// Whether output `i` is wanted at all.
   bool wants(std::size_t i) const { return i < outputs.size(); }
 };
 
 using HostKernel = Result<void> (*)(HostCall& call);
+
+/// Calls a kernel; memory that is not to be had, which C++ throws, is an error as well.
+Result<void> run(HostKernel kernel, HostCall& call);
 
 }  // namespace hone::runtime

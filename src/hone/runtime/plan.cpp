@@ -25,6 +25,8 @@ class BoundBodyCall : public Body {
     return code_.call(inputs, captured_, pool_);
   }
 
+  Declared declared(std::size_t output) const override { return code_.declared(output); }
+
  private:
   const BodyCode& code_;
   std::vector<Value> captured_;
@@ -212,7 +214,7 @@ Result<void> Plan::run_host(const Step& step, const HostStep& host, Frame& frame
   std::vector<const Body*> body_pointers;
   for (const BoundBodyCall& body : bodies) body_pointers.push_back(&body);
   HostCall call{inputs, outputs, host.attributes, body_pointers, host.opset, pool};
-  if (auto done = host.kernel(call); !done)
+  if (auto done = runtime::run(host.kernel, call); !done)
     return error(done.error().code, "{}{}{}: {}", step.name, step.node.empty() ? "" : " ", step.node,
                  done.error().message);
   for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -59,6 +59,8 @@ class BodyCode {
   virtual ~BodyCode() = default;
   virtual Result<std::vector<Value>> call(std::span<const Value> inputs, std::span<const Value> captured,
                                           ThreadPool* pool) const = 0;
+  /// What is declared of an output; see Body.
+  virtual Body::Declared declared(std::size_t /*output*/) const { return {}; }
 };
 
 /// Calls a host kernel. Absent inputs and outputs are kNoSlot.
