@@ -1,27 +1,28 @@
 #include "hone/space/default_program.h"
 
+#include <algorithm>
+
+#include "hone/schedule/prepack.h"
 #include "hone/schedule/primitives.h"
-#include "hone/schedule/program.h"
+#include "hone/space/blocks.h"
+#include "hone/space/reduction_schedule.h"
 
 namespace hone::space {
 namespace {
 
-using schedule::Program;
-
-/// Applies a step if it is legal.
-void attempt(Program& program, Result<Program> changed) {
-  if (changed) program = *std::move(changed);
-}
-
-/// Loops of fewer iterations in all are not worth waking another thread.
-constexpr std::int64_t kParallelWork = 1 << 14;
-
+/// Computes every injective block where it is read, unless a reduction would then compute it many times over.
 void inline_injective(Program& program) {
   for (bool is_changed = true; is_changed;) {
     is_changed = false;
     for (const schedule::Path& path : schedule::blocks(program)) {
       const ir::Block& block = path.block();
       if (schedule::is_reduction(block)) continue;
+      const std::vector<ir::Expr> written = schedule::written_buffers(block);
+      if (written.size() != 1 || schedule::is_param(program, written[0])) continue;
+      const std::vector<schedule::Path> readers = schedule::readers(program, written[0]);
+      const bool is_reduced = std::any_of(readers.begin(), readers.end(),
+                                          [](const schedule::Path& r) { return schedule::is_reduction(r.block()); });
+      if (is_reduced && !reads_of(block).empty()) continue;
       if (Result<Program> inlined = schedule::compute_inline(program, block.name)) {
         program = *std::move(inlined);
         is_changed = true;
@@ -31,46 +32,58 @@ void inline_injective(Program& program) {
   }
 }
 
-std::int64_t work_of(const ir::Block& block) {
-  std::int64_t work = 1;
-  for (const ir::Iter& iter : block.iters) work *= ir::as_int(iter.extent).value_or(1);
-  return work;
+void schedule_elementwise(Program& program, const std::string& block, const codegen::Target& target) {
+  const std::vector<NaiveLoop> loops = naive_loops(program, block);
+  if (loops.empty()) return;
+  vectorize_last(program, block, target);
+  parallelize(program, block, std::max<std::size_t>(1, loops.size() - 1), target);
 }
 
-void schedule_block(Program& program, const std::string& name, const codegen::Target& target) {
-  const Result<schedule::Path> path = schedule::find_block(program, name, "default");
-  if (!path) return;
-  const ir::Block block = path->block();
-  std::vector<std::string> loops = schedule::loops_of(program, name);
-  std::vector<std::string> spatial;
-  for (std::size_t i = 0; i < loops.size() && i < block.iters.size(); ++i)
-    if (block.iters[i].kind == ir::IterKind::Spatial) spatial.push_back(loops[i]);
-  if (spatial.empty() || loops.size() != block.iters.size()) return;
-  const std::string last = spatial.back();
-  if (!schedule::is_reduction(block) && spatial.size() > 1) {
-    std::vector<std::string> outer(spatial.begin(), spatial.end() - 1);
-    if (outer.size() > 1) attempt(program, schedule::fuse(program, outer));
+void schedule_reduction(Program& program, const std::string& block, std::span<const std::size_t> constants,
+                        const codegen::Target& target) {
+  const std::vector<NaiveLoop> loops = naive_loops(program, block);
+  if (loops.empty()) return;
+  const ir::Block found = schedule::find_block(program, block, "default")->block();
+  if (schedule::written_buffers(found).size() == 1) {
+    // Rows first where the reduction runs along memory and the result's last axis does not.
+    const std::vector<Read> reads = reads_of(found);
+    const auto last_spatial =
+        std::find_if(loops.rbegin(), loops.rend(), [](const NaiveLoop& l) { return !l.is_reduction; });
+    const bool has_columns = last_spatial != loops.rend() && last_spatial->extent > 1 &&
+                             std::any_of(reads.begin(), reads.end(), [&](const Read& read) {
+                               return read.uses(*last_spatial) && read.is_strided_in(*last_spatial);
+                             });
+    if (!has_columns && reads.size() == 1 && reduce_rows(program, block, target)) return;
+    if (tile_for_registers(program, block, constants, target)) return;
+    if (reduce_rows(program, block, target)) return;
   }
-  const std::int64_t lanes = target.lanes(32);
-  if (!schedule::is_reduction(block)) {
-    if (Result<Program> split = schedule::split(program, last, std::vector<std::int64_t>{schedule::kRest, lanes}))
-      if (Result<Program> vectorized = schedule::vectorize(*split, last + ".1")) program = *std::move(vectorized);
-  }
-  const std::vector<std::string> now = schedule::loops_of(program, name);
-  if (!now.empty() && work_of(block) >= kParallelWork) attempt(program, schedule::parallel(program, now.front()));
+  std::size_t spatial = 0;
+  while (spatial < loops.size() && !loops[spatial].is_reduction) ++spatial;
+  parallelize(program, block, spatial, target);
 }
 
 }  // namespace
 
 DefaultProgram default_program(const ir::Function& naive, std::span<const std::size_t> constants,
                                const codegen::Target& target) {
-  (void)constants;
   Program program = naive;
   inline_injective(program);
-  std::vector<std::string> names;
-  for (const schedule::Path& path : schedule::blocks(program)) names.push_back(path.block().name);
-  for (const std::string& name : names) schedule_block(program, name, target);
-  return {program, std::nullopt, {}};
+  std::vector<std::string> reductions, others;
+  for (const schedule::Path& path : schedule::blocks(program))
+    (schedule::is_reduction(path.block()) ? reductions : others).push_back(path.block().name);
+  for (const std::string& name : reductions) schedule_reduction(program, name, constants, target);
+  for (const schedule::Path& path : schedule::blocks(program)) {
+    const std::string name = path.block().name;
+    if (!schedule::is_reduction(path.block()) && !ir::find(path.block().annotations, schedule::kPrepack))
+      schedule_elementwise(program, name, target);
+  }
+
+  Result<std::pair<Program, Program>> parts = schedule::split_prepack(program);
+  if (!parts) return {program, std::nullopt, {}};
+  DefaultProgram split{parts->second, parts->first, {}};
+  for (std::size_t i = 0; i < naive.params.size(); ++i)
+    if (!split.main.params[i].is(naive.params[i])) split.packed.push_back(i);
+  return split;
 }
 
 }  // namespace hone::space

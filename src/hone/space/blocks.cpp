@@ -1,0 +1,118 @@
+#include "hone/space/blocks.h"
+
+#include <algorithm>
+
+#include "hone/ir/affine.h"
+#include "hone/ir/rewrite.h"
+#include "hone/schedule/primitives.h"
+
+namespace hone::space {
+namespace {
+
+/// Loops of fewer iterations in all are not worth waking another thread.
+constexpr std::int64_t kParallelWork = 1 << 13;
+
+/// More iterations than threads even out what each of them gets.
+constexpr std::int64_t kIterationsPerThread = 4;
+
+std::int64_t extent_of(const Program& program, const std::string& loop) {
+  const Result<schedule::Path> path = schedule::find_loop(program, loop, "default");
+  return path ? ir::as_int(path->loop().extent).value_or(0) : 0;
+}
+
+}  // namespace
+
+std::vector<NaiveLoop> naive_loops(const Program& program, std::string_view block) {
+  const Result<schedule::Path> path = schedule::find_block(program, block, "default");
+  if (!path) return {};
+  const std::vector<ir::Stmt> outer = path->loops();
+  const ir::Block& found = path->block();
+  if (outer.size() != found.iters.size()) return {};
+  std::vector<NaiveLoop> loops;
+  for (std::size_t i = 0; i < outer.size(); ++i) {
+    const ir::For& loop = outer[i].get<ir::For>();
+    const ir::Iter& iter = found.iters[i];
+    if (!iter.binding.is(loop.var) || loop.how != ir::ForKind::Serial) return {};
+    loops.push_back(
+        {ir::name_of(loop.var), iter.var, ir::as_int(iter.extent).value_or(0), iter.kind == ir::IterKind::Reduce});
+  }
+  return loops;
+}
+
+bool Read::uses(const NaiveLoop& loop) const {
+  return std::any_of(indices.begin(), indices.end(), [&](const ir::Expr& e) { return ir::uses(e, loop.var); });
+}
+
+bool Read::is_strided_in(const NaiveLoop& loop) const {
+  for (std::size_t i = 0; i + 1 < indices.size(); ++i)
+    if (ir::uses(indices[i], loop.var)) return false;
+  return indices.empty() || !ir::uses(indices.back(), loop.var) || ir::to_affine(indices.back()).has_value();
+}
+
+bool Read::is_contiguous_in(const NaiveLoop& loop) const {
+  if (indices.empty() || !is_strided_in(loop)) return false;
+  const auto affine = ir::to_affine(indices.back());
+  return affine && affine->coefficient(loop.var) == 1;
+}
+
+std::int64_t Read::elements() const {
+  std::int64_t count = 1;
+  for (const ir::Expr& extent : buffer.get<ir::Buffer>().shape) count *= ir::as_int(extent).value_or(1);
+  return count;
+}
+
+std::vector<Read> reads_of(const ir::Block& block) {
+  const std::vector<ir::Expr> written = schedule::written_buffers(block);
+  std::vector<Read> reads;
+  ir::walk(
+      block.body, [](const ir::Stmt&) {},
+      [&](const ir::Expr& e) {
+        const ir::Load* load = e.as<ir::Load>();
+        if (!load) return;
+        if (std::any_of(written.begin(), written.end(), [&](const ir::Expr& b) { return b.is(load->buffer); })) return;
+        reads.push_back({load->buffer, load->indices});
+      });
+  return reads;
+}
+
+bool attempt(Program& program, Result<Program> changed) {
+  if (changed) program = *std::move(changed);
+  return changed.has_value();
+}
+
+void vectorize_last(Program& program, const std::string& block, const codegen::Target& target) {
+  const std::vector<std::string> loops = schedule::loops_of(program, block);
+  if (loops.empty()) return;
+  const std::string& last = loops.back();
+  const std::int64_t lanes = target.lanes(32), extent = extent_of(program, last);
+  if (extent < 2) return;
+  if (extent <= lanes) {
+    attempt(program, schedule::vectorize(program, last));
+    return;
+  }
+  if (Result<Program> split = schedule::split(program, last, std::vector<std::int64_t>{schedule::kRest, lanes}))
+    attempt(program, schedule::vectorize(*split, last + ".1"));
+}
+
+void parallelize(Program& program, const std::string& block, std::size_t depth, const codegen::Target& target) {
+  if (target.threads < 2) return;
+  const Result<schedule::Path> path = schedule::find_block(program, block, "default");
+  if (!path) return;
+  std::int64_t work = 1;
+  for (const ir::Iter& iter : path->block().iters)
+    work *= std::max<std::int64_t>(1, ir::as_int(iter.extent).value_or(1));
+  if (work < kParallelWork) return;
+  const std::vector<std::string> loops = schedule::loops_of(program, block);
+  std::vector<std::string> outer;
+  std::int64_t iterations = 1;
+  for (std::size_t i = 0; i < std::min(depth, loops.size()) && iterations < kIterationsPerThread * target.threads;
+       ++i) {
+    outer.push_back(loops[i]);
+    iterations *= extent_of(program, loops[i]);
+  }
+  if (outer.empty() || iterations < 2) return;
+  if (outer.size() > 1 && !attempt(program, schedule::fuse(program, outer))) outer.resize(1);
+  attempt(program, schedule::parallel(program, schedule::loops_of(program, block).front()));
+}
+
+}  // namespace hone::space

@@ -1,0 +1,52 @@
+/// What the default schedules ask of a block of a naive program.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/codegen/target.h"
+#include "hone/schedule/program.h"
+
+namespace hone::space {
+
+using schedule::Program;
+
+/// An iteration variable of a block whose loops are still the naive ones.
+struct NaiveLoop {
+  std::string name;
+  ir::Expr var;  ///< as the block's body knows it
+  std::int64_t extent = 0;
+  bool is_reduction = false;
+};
+
+/// The loops of a block, outermost first; none if they are no longer the naive ones.
+std::vector<NaiveLoop> naive_loops(const Program& program, std::string_view block);
+
+/// How a block reads one element of a buffer.
+struct Read {
+  ir::Expr buffer;
+  std::vector<ir::Expr> indices;
+
+  bool uses(const NaiveLoop& loop) const;
+  /// Whether the loop's variable occurs in the last index alone, times 1.
+  bool is_contiguous_in(const NaiveLoop& loop) const;
+  /// Whether the loop's variable occurs at most in the last index, times a constant.
+  bool is_strided_in(const NaiveLoop& loop) const;
+  std::int64_t elements() const;
+};
+
+/// All loads of the block but those of what it writes.
+std::vector<Read> reads_of(const ir::Block& block);
+
+/// Applies a step if it is legal; says whether it was.
+bool attempt(Program& program, Result<Program> changed);
+
+/// Vectorizes the innermost loop around a block that does not reduce, in whole vectors with a masked tail.
+void vectorize_last(Program& program, const std::string& block, const codegen::Target& target);
+
+/// Marks the outer loops of a block parallel: as many of them, fused, as give each thread several iterations. Only the
+/// first `depth` loops are touched.
+void parallelize(Program& program, const std::string& block, std::size_t depth, const codegen::Target& target);
+
+}  // namespace hone::space

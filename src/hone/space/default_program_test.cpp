@@ -1,0 +1,79 @@
+#include "hone/space/default_program.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/codegen/compile.h"
+#include "hone/ir/interpret.h"
+#include "hone/ir/text.h"
+#include "hone/ir/verify.h"
+#include "hone/runtime/parallel.h"
+#include "hone/runtime/scratch.h"
+#include "hone/runtime/thread_pool.h"
+#include "hone/tensor/catalogue.h"
+
+namespace hone::space {
+namespace {
+
+/// Runs the program on the arguments of the naive one, packing what it wants packed.
+Result<std::vector<ir::Array>> run(const DefaultProgram& program, const std::vector<ir::Array>& arguments,
+                                   const codegen::Target& target, runtime::ThreadPool& pool) {
+  ir::Module module{{program.main}};
+  module.functions[0].name = "main";
+  if (program.prepare) {
+    module.functions.push_back(*program.prepare);
+    module.functions[1].name = "prepare";
+  }
+  codegen::CompileOptions options;
+  options.runtime = {hone_parallel_for, hone_allocate, hone_release};
+  HONE_TRY(const codegen::CompiledModule compiled, codegen::compile(module, target, options));
+  std::vector<ir::Array> arrays = arguments;
+  if (program.prepare) {
+    std::vector<void*> pointers;
+    std::vector<ir::Array> packed;
+    for (const std::size_t i : program.packed) pointers.push_back(arrays[i].data());
+    for (const std::size_t i : program.packed) {
+      std::vector<std::int64_t> shape;
+      for (const ir::Expr& extent : program.main.params[i].get<ir::Buffer>().shape)
+        shape.push_back(ir::constant_value(extent));
+      packed.emplace_back(program.main.params[i].type(), shape);
+    }
+    for (ir::Array& array : packed) pointers.push_back(array.data());
+    HONE_TRY(const codegen::Kernel prepare, compiled.find("prepare"));
+    HONE_TRY(prepare(pointers));
+    for (std::size_t i = 0; i < packed.size(); ++i) arrays[program.packed[i]] = packed[i];
+  }
+  std::vector<void*> pointers;
+  for (ir::Array& array : arrays) pointers.push_back(array.data());
+  HONE_TRY(const codegen::Kernel main, compiled.find("main"));
+  HONE_TRY(main(pointers, &pool));
+  return arrays;
+}
+
+TEST(DefaultProgram, ComputesWhatTheNaiveProgramComputes) {
+  Rng rng(/*seed=*/1);
+  runtime::ThreadPool pool(2);
+  for (const char* text : {"cpu -threads=2", "cpu -threads=1", "x86-64 -mattr=+avx2 -threads=2"}) {
+    const codegen::Target target = codegen::parse_target(text).value();
+    for (int round = 0; round < 3; ++round)
+      for (const tensor::NamedProgram& entry : tensor::catalogue(rng)) {
+        std::vector<ir::Array> expected = ir::random_arguments(entry.function, rng);
+        const std::vector<ir::Array> arguments = expected;
+        ASSERT_TRUE(ir::interpret(entry.function, expected)) << entry.name;
+        // Second inputs are weights in every entry that has one worth packing.
+        std::vector<std::size_t> constants;
+        if (round % 2 == 1 && entry.function.params.size() > 2) constants.push_back(1);
+        const DefaultProgram program = default_program(entry.function, constants, target);
+        ASSERT_TRUE(ir::verify(program.main)) << entry.name;
+        const auto actual = run(program, arguments, target, pool);
+        ASSERT_TRUE(actual) << entry.name << ": " << actual.error().message;
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+          if (std::find(program.packed.begin(), program.packed.end(), i) != program.packed.end()) continue;
+          EXPECT_LE(ir::max_difference((*actual)[i], expected[i]), 1e-5) << entry.name << " on " << text << "\n"
+                                                                         << ir::to_text(program.main);
+        }
+      }
+  }
+}
+
+}  // namespace
+}  // namespace hone::space
