@@ -43,7 +43,15 @@ Result<Tensors> define_leaky_relu(const Application& op) {
   return map_first_widened(op, [&](const Expr& x) { return ir::select(x < zero(x), number(x, alpha) * x, x); });
 }
 
+/// Before opset 7 a slope of one axis has an element for each channel.
 Result<Tensors> define_prelu(const Application& op) {
+  const bool is_per_channel = op.opset() < 7 && op.rank(1) == 1 && op.rank(0) > 1 && op.shape(1)[0] == op.shape(0)[1];
+  if (is_per_channel) {
+    const tensor::Tensor &x = op.tensor(0), &slope = op.tensor(1);
+    return Tensors{tensor::compute(op.op(), tensor::axes_of(x.shape()), [&](const tensor::Indices& i) {
+      return ir::select(x(i) < zero(x(i)), slope(i[1]) * x(i), x(i));
+    })};
+  }
   HONE_TRY(Tensors result,
            zip_first_two(op, [](const Expr& x, const Expr& slope) { return ir::select(x < zero(x), slope * x, x); }));
   if (result[0].shape() != op.shape(0))

@@ -75,6 +75,11 @@ TEST(Activation, PReluBroadcastsTheSlopeButNotTheInput) {
             "PRelu: the slope has shape [3], which does not broadcast to [1]");
 }
 
+TEST(Activation, OldPReluHasASlopePerChannel) {
+  const Tensor x = floats({1, 2, 3}, {-1, -1, -1, -1, 2, -1});
+  expect_tensor(apply_one("PRelu", {x, floats({2}, {1, 2})}, {}, 6), floats({1, 2, 3}, {-1, -1, -1, -2, 2, -2}));
+}
+
 TEST(Activation, SwigluMultipliesGateAndValue) {
   const Tensor gate = vec({-1, 0, 2}), value = vec({3, 4, 5});
   expect_tensor(apply_one("SwiGLU", {gate, value}), vec({-3 / (1 + std::exp(1.0)), 0, 10 / (1 + std::exp(-2.0))}),

@@ -37,6 +37,8 @@ Result<ConvertOptions> options_of(const Application& op) {
   ConvertOptions options;
   options.saturate = op.integer("saturate", 1) != 0;
   options.round_mode = op.text("round_mode", "up");
+  // The specification leaves this open; ONNX's own implementation clamped before opset 24, and has wrapped since.
+  options.clamps_integers = op.opset() < 24;
   if (options.round_mode != "up" && options.round_mode != "down" && options.round_mode != "nearest")
     return op.fail("attribute 'round_mode' is '{}', allowed are up, down and nearest", options.round_mode);
   return options;

@@ -108,6 +108,8 @@ TEST(Cast, IntegersBelowEightBitsKeepTheirLowestBits) {
   expect_tensor(cast(x, ElementType::U4).reinterpreted(ElementType::U8), vec<std::uint8_t>({7, 8, 15, 0, 7, 8, 15, 0}));
   expect_tensor(cast(x, ElementType::I4).reinterpreted(ElementType::I8),
                 vec<std::int8_t>({7, -8, -1, 0, 7, -8, -1, 0}));
+  expect_tensor(apply_one("Cast", {x}, to(ElementType::I4), 21).reinterpreted(ElementType::I8),
+                vec<std::int8_t>({-8, -8, -1, 0, 7, 7, 7, 7}));
   expect_tensor(cast(vec<std::int32_t>({-3, 5}), ElementType::I2).reinterpreted(ElementType::I8),
                 vec<std::int8_t>({1, 1}));
   expect_tensor(cast(vec<std::int8_t>({-2, 1}).reinterpreted(ElementType::I2), ElementType::F32), vec<float>({-2, 1}));

@@ -48,15 +48,15 @@ Result<Tensors> define_where(const Application& op) {
   return Tensors{std::move(result)};
 }
 
-constexpr std::string_view kOrder = "A: T, B: T -> C: bool; ; T: number";
-constexpr std::string_view kLogic = "A: T, B: T -> C: T; ; T: bool";
+constexpr std::string_view kOrder = "A: T, B: T -> C: bool; axis, broadcast; T: number";
+constexpr std::string_view kLogic = "A: T, B: T -> C: T; axis, broadcast; T: bool";
 
 }  // namespace
 
 std::span<const Operator> compare_operators() {
   static const Operator operators[] = {
       {.name = "Equal",
-       .schema = "A: T, B: T -> C: bool; ; T: number|bool|string",
+       .schema = "A: T, B: T -> C: bool; axis, broadcast; T: number|bool|string",
        .define = binary<equal>,
        .host = runtime::equal_kernel},
       {.name = "Less", .schema = kOrder, .define = binary<less>},

@@ -191,7 +191,9 @@ Expr convert(const Expr& value, ElementType from, ElementType to, const ConvertO
   if (to == ElementType::F8E8M0) return encode_e8m0(ir::cast(ir::kF32, source), options);
   if (is_narrow_float(to)) return encode(to_wide_float(source), runtime::small_float_format(to), options.saturate);
   if (width_of(to) >= 8 || to == ElementType::Bool) return ir::cast(*ir_type(to), source);
-  return wrap_to(source.type().is_float() ? ir::cast(ir::kI32, source) : source, to);
+  if (!source.type().is_float()) return wrap_to(source, to);
+  const Expr whole = ir::cast(ir::kI32, source);
+  return options.clamps_integers ? clamp_to(whole, to) : wrap_to(whole, to);
 }
 
 }  // namespace hone::graph

@@ -12,6 +12,7 @@ namespace hone::graph {
 struct ConvertOptions {
   bool saturate = true;           ///< F8 kinds: numbers that are too large become the largest one, else infinity or NaN
   std::string round_mode = "up";  ///< F8E8M0: up, down or nearest
+  bool clamps_integers = false;   ///< floats to integers below 8 bits: the nearest one, instead of the lowest bits
 };
 
 /// An element as expressions hold it (u8 or i8 for storage-only types), converted from one type to another. Integers

@@ -179,7 +179,7 @@ Result<Tensors> define_identity(const Application& op) {
 
 constexpr std::string_view kUnaryFloat = "X: T -> Y: T; ; T: float";
 constexpr std::string_view kUnaryNumber = "X: T -> Y: T; ; T: number";
-constexpr std::string_view kBinaryNumber = "A: T, B: T -> C: T; ; T: number";
+constexpr std::string_view kBinaryNumber = "A: T, B: T -> C: T; axis, broadcast; T: number";
 constexpr std::string_view kBinaryInteger = "A: T, B: T -> C: T; ; T: int";
 constexpr std::string_view kVariadicNumber = "data_0...: T -> result: T; ; T: number";
 
@@ -214,7 +214,7 @@ std::span<const Operator> elementwise_operators() {
       {.name = "Mul", .schema = kBinaryNumber, .define = binary<multiply>},
       {.name = "Div", .schema = kBinaryNumber, .define = binary<divide>},
       {.name = "Mod", .schema = "A: T, B: T -> C: T; fmod; T: number", .define = define_mod},
-      {.name = "Pow", .schema = "X: T, Y: S -> Z: T; ; T: number, S: number", .define = define_pow},
+      {.name = "Pow", .schema = "X: T, Y: S -> Z: T; axis, broadcast; T: number, S: number", .define = define_pow},
       {.name = "Sum", .schema = kVariadicNumber, .define = variadic<sum_of>},
       {.name = "Mean", .schema = kVariadicNumber, .define = variadic<mean_of>},
       {.name = "Max", .schema = kVariadicNumber, .define = variadic<max_of>},

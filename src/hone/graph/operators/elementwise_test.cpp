@@ -53,6 +53,16 @@ TEST(Elementwise, ArithmeticBroadcastsOverScalarsAndEmptyAxes) {
             "Add (makes 'output~2'): input 1 ('B') has type int32, but another input of type T has float");
 }
 
+TEST(Elementwise, OldBroadcastingBeginsAtAnAxis) {
+  const Tensor a = floats({2, 2, 2}, {0, 0, 0, 0, 0, 0, 0, 0}), b = floats({2}, {1, 2});
+  const auto at = [&](std::int64_t axis) {
+    return apply_one("Add", {a, b}, attributes({{"broadcast", 1}, {"axis", axis}}), 6);
+  };
+  expect_tensor(at(0), floats({2, 2, 2}, {1, 1, 1, 1, 2, 2, 2, 2}));
+  expect_tensor(at(1), floats({2, 2, 2}, {1, 1, 2, 2, 1, 1, 2, 2}));
+  expect_tensor(at(2), floats({2, 2, 2}, {1, 2, 1, 2, 1, 2, 1, 2}));
+}
+
 TEST(Elementwise, IntegersWrapAndDivideTowardsZeroAndByZeroWithoutACrash) {
   expect_tensor(apply_one("Add", {vec<std::uint8_t>({250}), vec<std::uint8_t>({10})}), vec<std::uint8_t>({4}));
   expect_tensor(apply_one("Div", {vec<std::int32_t>({-7, 7, 5}), vec<std::int32_t>({2, -2, 0})}),

@@ -19,7 +19,30 @@ Result<Tensors> map_first_widened(const Application& op, FunctionRef<Expr(const 
   return map_first(op, [&](const Expr& x) { return ir::cast(x.type(), f(ir::cast(widened(x.type()), x))); });
 }
 
+namespace {
+
+/// The second input with axes of extent 1 after its own, so that those begin at `axis` of the first.
+Result<Tensor> begun_at(const Application& op, const Tensor& b, std::int64_t given_axis) {
+  HONE_TRY(const std::int64_t axis, op.axis(given_axis, op.rank(0)));
+  const std::int64_t missing = op.rank(0) - axis - static_cast<std::int64_t>(b.rank());
+  if (missing < 0) return op.fail("input 1 of rank {} at axis {} of rank {}", b.rank(), axis, op.rank(0));
+  tensor::Shape shape = b.shape();
+  shape.resize(shape.size() + static_cast<std::size_t>(missing), 1);
+  return tensor::compute("aligned", tensor::axes_of(shape), [&](Indices i) {
+    i.resize(b.rank());
+    return b(i);
+  });
+}
+
+}  // namespace
+
 Result<Tensors> zip_first_two(const Application& op, FunctionRef<Expr(const Expr&, const Expr&)> f) {
+  if (op.opset() < 7 && op.node().domain.empty() && op.attributes().has("axis")) {
+    HONE_TRY(const Tensor b, begun_at(op, op.tensor(1), op.integer("axis", 0)));
+    HONE_TRY(Tensor result, pointwise(op, {op.tensor(0), b},
+                                      [&](const std::vector<Expr>& values) { return f(values[0], values[1]); }));
+    return Tensors{std::move(result)};
+  }
   const auto apply = [&](const std::vector<Expr>& values) { return f(values[0], values[1]); };
   HONE_TRY(Tensor result, pointwise(op, {op.tensor(0), op.tensor(1)}, apply));
   return Tensors{std::move(result)};

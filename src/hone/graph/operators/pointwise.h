@@ -16,7 +16,8 @@ using Tensors = std::vector<tensor::Tensor>;
 Result<Tensors> map_first(const Application& op, FunctionRef<ir::Expr(const ir::Expr&)> f);
 /// The same with elements of f16 and bf16 widened to f32, and what `f` gives of them rounded once. Floats only.
 Result<Tensors> map_first_widened(const Application& op, FunctionRef<ir::Expr(const ir::Expr&)> f);
-/// `f` of the elements of the first two inputs, broadcast; the types may differ.
+/// `f` of the elements of the first two inputs, broadcast; the types may differ. Before opset 7 the second broadcasts
+/// only if attribute `broadcast` says so, and attribute `axis` may say which axis of the first its own begin at.
 Result<Tensors> zip_first_two(const Application& op, FunctionRef<ir::Expr(const ir::Expr&, const ir::Expr&)> f);
 
 /// `f` of the elements of all these tensors, broadcast.
