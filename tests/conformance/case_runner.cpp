@@ -5,6 +5,8 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <fstream>
+#include <functional>
+#include <optional>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -14,6 +16,7 @@
 
 #include "hone/frontend/import.h"
 #include "hone/graph/evaluate.h"
+#include "hone/session.h"
 
 namespace hone::conformance {
 namespace {
@@ -53,7 +56,10 @@ Report failure(const Error& error) {
   return {error.code == ErrorCode::Unsupported ? Outcome::Unsupported : Outcome::Fail, error.message};
 }
 
-Report run_data_set(const graph::Graph& graph, const fs::path& folder, const Tolerance& tolerance) {
+/// Runs the model on one value per input.
+using Run = std::function<Result<std::vector<Value>>(const std::vector<Value>& inputs)>;
+
+Report run_data_set(const graph::Graph& graph, const Run& run, const fs::path& folder, const Tolerance& tolerance) {
   auto inputs = read_values(folder, "input", graph, graph.inputs);
   if (!inputs) return {Outcome::Fail, inputs.error().message};
   auto expected = read_values(folder, "output", graph, graph.outputs);
@@ -61,7 +67,7 @@ Report run_data_set(const graph::Graph& graph, const fs::path& folder, const Tol
   if (inputs->size() > graph.inputs.size()) inputs->resize(graph.inputs.size());
   if (inputs->size() != graph.inputs.size())
     return {Outcome::Fail, fmt::format("{} inputs for a model of {}", inputs->size(), graph.inputs.size())};
-  const auto found = graph::evaluate(graph, *inputs);
+  const auto found = run(*inputs);
   if (!found) return failure(found.error());
   for (std::size_t i = 0; i < expected->size(); ++i)
     if (const auto differs = difference((*found)[i], (*expected)[i], tolerance))
@@ -87,21 +93,29 @@ std::string operator_of(const fs::path& folder) {
   return name.empty() ? folder.parent_path().filename().string() : name;
 }
 
-Report run_case(const fs::path& folder) {
+Report run_case(const fs::path& folder, Engine engine) {
   try {
     const auto graph = frontend::import_onnx(folder / "model.onnx");
     if (!graph) return failure(graph.error());
+    Run run = [&](const std::vector<Value>& inputs) { return graph::evaluate(*graph, inputs); };
+    std::optional<Session> session;
+    if (engine == Engine::Compiled) {
+      auto loaded = Session::load(folder / "model.onnx");
+      if (!loaded) return failure(loaded.error());
+      session = *std::move(loaded);
+      run = [&](const std::vector<Value>& inputs) { return session->run(inputs); };
+    }
     const Tolerance tolerance = tolerance_of(folder);
     for (int i = 0;; ++i) {
       const fs::path data = folder / fmt::format("test_data_set_{}", i);
       if (!fs::exists(data)) return i > 0 ? Report{Outcome::Pass, ""} : Report{Outcome::Fail, "no data set"};
-      const Report report = run_data_set(*graph, data, tolerance);
+      const Report report = run_data_set(*graph, run, data, tolerance);
       if (report.outcome != Outcome::Pass) return report;
     }
   } catch (const std::exception& thrown) { return {Outcome::Fail, fmt::format("threw: {}", thrown.what())}; }
 }
 
-Report run_case_apart(const fs::path& folder, int seconds) {
+Report run_case_apart(const fs::path& folder, int seconds, Engine engine) {
   int ends[2];
   if (::pipe(ends) != 0) return {Outcome::Fail, "no pipe"};
   const pid_t child = ::fork();
@@ -110,7 +124,7 @@ Report run_case_apart(const fs::path& folder, int seconds) {
     constexpr rlim_t kMaxBytes = rlim_t{8} << 30;
     const rlimit memory{kMaxBytes, kMaxBytes};
     ::setrlimit(RLIMIT_AS, &memory);
-    const Report report = run_case(folder);
+    const Report report = run_case(folder, engine);
     const std::string text = fmt::format("{}{}", static_cast<int>(report.outcome), report.reason);
     [[maybe_unused]] const auto written = ::write(ends[1], text.data(), text.size());
     ::_exit(0);

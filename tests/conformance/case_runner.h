@@ -22,10 +22,13 @@ std::vector<std::filesystem::path> find_cases(const std::filesystem::path& folde
 /// The operator that a case is about, as operator.txt in its folder says.
 std::string operator_of(const std::filesystem::path& folder);
 
+/// What runs the model: the reference evaluator, or a session with compiled kernels.
+enum class Engine { Reference, Compiled };
+
 /// Imports the model, runs it on each data set and compares what comes out.
-Report run_case(const std::filesystem::path& folder);
+Report run_case(const std::filesystem::path& folder, Engine engine);
 
 /// The same in a process of its own: a crash, or more seconds than these, is a failure.
-Report run_case_apart(const std::filesystem::path& folder, int seconds);
+Report run_case_apart(const std::filesystem::path& folder, int seconds, Engine engine);
 
 }  // namespace hone::conformance

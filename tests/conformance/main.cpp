@@ -26,13 +26,14 @@ int main(int argc, char** argv) {
   std::vector<std::string> folders;
   std::string wanted_operator, wanted_name;
   int jobs = 1, seconds = 60;
-  bool is_quiet = false;
+  bool is_quiet = false, is_compiled = false;
   app.add_option("folder", folders, "case folders, or folders that contain some")->required();
   app.add_option("--op", wanted_operator, "only cases about this operator");
   app.add_option("--name", wanted_name, "only cases whose name contains this");
   app.add_option("-j,--jobs", jobs, "cases that run at once");
   app.add_option("--seconds", seconds, "the time limit of a case");
   app.add_flag("-q,--quiet", is_quiet, "do not list cases that pass");
+  app.add_flag("--compiled", is_compiled, "run sessions with compiled kernels, not the reference evaluator");
   CLI11_PARSE(app, argc, argv);
 
   std::vector<std::filesystem::path> cases;
@@ -53,7 +54,7 @@ int main(int argc, char** argv) {
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < cases.size(); i = next++) {
-      const Report report = run_case_apart(cases[i], seconds);
+      const Report report = run_case_apart(cases[i], seconds, is_compiled ? Engine::Compiled : Engine::Reference);
       const std::scoped_lock lock(mutex);
       all.add(report.outcome);
       per_operator[operator_of(cases[i])].add(report.outcome);
