@@ -29,9 +29,10 @@ Expr visible(const Application& op, const Indices& i) {
   };
   if (op.has(2)) {
     const Expr length = ir::cast(ir::kI64, op.tensor(2)(i[0]));
-    position = i[2] + (length - op.shape(0)[2]);
+    if (!op.has(3)) position = i[2] + (length - op.shape(0)[2]);
     require(i[3] < length);
   }
+  if (op.has(3)) position = i[2] + ir::cast(ir::kI64, op.tensor(3)(i[0]));
   if (is_causal) require(i[3] <= position);
   if (left >= 0) require(position - left <= i[3]);
   if (right >= 0) require(i[3] <= position + right);
@@ -50,8 +51,10 @@ Expr mask_bias(const Application& op, const Indices& i, ir::DType type) {
 
 Result<void> check_mask(const Application& op) {
   if (op.rank(0) != 4) return op.fail("scores of {} axes, allowed are 4", op.rank(0));
-  if (op.has(2) && op.shape(2) != tensor::Shape{op.shape(0)[0]})
-    return op.fail("lengths of shape {}, allowed is [{}]", tensor::show_shape(op.shape(2)), op.shape(0)[0]);
+  for (const std::size_t input : {2, 3})
+    if (op.has(input) && op.shape(input) != tensor::Shape{op.shape(0)[0]})
+      return op.fail("input {} of shape {}, allowed is [{}]", input, tensor::show_shape(op.shape(input)),
+                     op.shape(0)[0]);
   if (!op.has(1)) return {};
   tensor::Shape shape = op.shape(1);
   if (!shape.empty() && shape.back() < op.shape(0)[3]) shape.back() = op.shape(0)[3];  // the rest is not seen
@@ -61,7 +64,7 @@ Result<void> check_mask(const Application& op) {
                  tensor::show_shape(op.shape(0)));
 }
 
-/// scores, mask?, lengths? -> weights, shown?
+/// scores, mask?, lengths?, starts? -> weights, shown?
 Result<std::vector<Tensor>> define_weights(const Application& op) {
   HONE_TRY(check_mask(op));
   const Tensor& scores = op.tensor(0);
@@ -171,7 +174,8 @@ std::span<const Operator> attention_operators() {
        .expand = expand_attention},
       {.name = "AttentionWeights",
        .domain = "hone",
-       .schema = "scores: T, mask?: any, lengths?: index -> weights: T, shown?: T; is_causal, left_window, past, "
+       .schema = "scores: T, mask?: any, lengths?: index, starts?: index -> weights: T, shown?: T; is_causal, "
+                 "left_window, past, "
                  "right_window, shown, softcap, softmax_type; T: float",
        .define = define_weights},
   };

@@ -44,6 +44,8 @@ std::span<const OperatorFamily> operator_families() {
       ml_operators,
       microsoft_operators,
       microsoft_elementwise_operators,
+      microsoft_norm_operators,
+      microsoft_attention_operators,
   };
   // clang-format on
   return families;

@@ -46,6 +46,8 @@ std::span<const Operator> tree_operators();
 std::span<const Operator> ml_operators();
 std::span<const Operator> microsoft_operators();
 std::span<const Operator> microsoft_elementwise_operators();
+std::span<const Operator> microsoft_norm_operators();
+std::span<const Operator> microsoft_attention_operators();
 
 using OperatorFamily = std::span<const Operator> (*)();
 

@@ -34,6 +34,20 @@ Result<Tensor> product_of(const Application& op, const Tensor& a, const Tensor& 
   });
 }
 
+Result<Tensor> centered_operand(const Application& op, std::size_t input, std::size_t zero_point, Side side) {
+  const Tensor& x = op.tensor(input);
+  const bool is_vector = op.has(zero_point) && op.rank(zero_point) == 1 && !is_single(op, zero_point);
+  if (!op.has(zero_point) || is_single(op, zero_point) || (is_vector && side == Side::Left && x.rank() >= 2))
+    return without_zero_point(op, input, zero_point, std::max<std::size_t>(x.rank(), 2) - 2);
+  const auto shape = tensor::broadcast(op.op(), x.shape(), op.shape(zero_point));
+  if (!shape || *shape != x.shape())
+    return op.fail("a zero point of shape {} for an operand of shape {}", tensor::show_shape(op.shape(zero_point)),
+                   tensor::show_shape(x.shape()));
+  return tensor::compute("centered", tensor::axes_of(x.shape()), [&](const Indices& i) {
+    return ir::cast(ir::kI32, x(i)) - ir::cast(ir::kI32, tensor::broadcast_at(op.tensor(zero_point), i));
+  });
+}
+
 namespace {
 
 Result<std::vector<Tensor>> define_matmul(const Application& op) {
@@ -75,24 +89,9 @@ Result<std::vector<Tensor>> define_gemm(const Application& op) {
 
 // Integers.
 
-/// An operand as i32 less its zero point: one number, one per row (or column) as a vector, or a tensor that broadcasts.
-Result<Tensor> centered_operand(const Application& op, std::size_t input, std::size_t zero_point, bool is_left) {
-  const Tensor& x = op.tensor(input);
-  const bool is_vector = op.has(zero_point) && op.rank(zero_point) == 1 && !is_single(op, zero_point);
-  if (!op.has(zero_point) || is_single(op, zero_point) || (is_vector && is_left && x.rank() >= 2))
-    return without_zero_point(op, input, zero_point, std::max<std::size_t>(x.rank(), 2) - 2);
-  const auto shape = tensor::broadcast(op.op(), x.shape(), op.shape(zero_point));
-  if (!shape || *shape != x.shape())
-    return op.fail("a zero point of shape {} for an operand of shape {}", tensor::show_shape(op.shape(zero_point)),
-                   tensor::show_shape(x.shape()));
-  return tensor::compute("centered", tensor::axes_of(x.shape()), [&](const Indices& i) {
-    return ir::cast(ir::kI32, x(i)) - ir::cast(ir::kI32, tensor::broadcast_at(op.tensor(zero_point), i));
-  });
-}
-
 Result<std::vector<Tensor>> define_matmul_integer(const Application& op) {
-  HONE_TRY(const Tensor a, centered_operand(op, 0, 2, true));
-  HONE_TRY(const Tensor b, centered_operand(op, 1, 3, false));
+  HONE_TRY(const Tensor a, centered_operand(op, 0, 2, Side::Left));
+  HONE_TRY(const Tensor b, centered_operand(op, 1, 3, Side::Right));
   HONE_TRY(const Tensor product, product_of(op, a, b));
   return std::vector<Tensor>{product};
 }
@@ -117,8 +116,8 @@ Result<void> check_scale(const Application& op, std::size_t input, const tensor:
 
 /// a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point.
 Result<std::vector<Tensor>> define_quantized_matmul(const Application& op) {
-  HONE_TRY(const Tensor a, centered_operand(op, 0, 2, true));
-  HONE_TRY(const Tensor b, centered_operand(op, 3, 5, false));
+  HONE_TRY(const Tensor a, centered_operand(op, 0, 2, Side::Left));
+  HONE_TRY(const Tensor b, centered_operand(op, 3, 5, Side::Right));
   HONE_TRY(const Tensor product, product_of(op, a, b));
   HONE_TRY(check_scale(op, 1, product.shape(), true));
   HONE_TRY(check_scale(op, 4, product.shape(), false));

@@ -174,7 +174,7 @@ std::span<const Operator> recurrent_operators() {
        .schema =
            "projected: T, weights: T, bias?: T, sequence_lens?: int32, initial_h?: T, initial_c?: T, P?: T -> Y: T, "
            "Y_h: T, Y_c?: T; activation_alpha, activation_beta, activations, cell, clip, direction, input_forget, "
-           "linear_before_reset; T: float32|double",
+           "linear_before_reset, quantize_hidden; T: float32|double",
        .host = runtime::run_recurrence,
        .infer = infer_recurrence},
   };

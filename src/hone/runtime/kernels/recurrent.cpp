@@ -1,6 +1,7 @@
 #include "hone/runtime/kernels/recurrent.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "hone/runtime/kernels/recurrent_ops.h"
@@ -18,7 +19,7 @@ template <typename T>
 struct Direction {
   Cell cell;
   std::int64_t steps, batch, hidden, gates;  ///< `gates`: numbers per row, all gates together
-  bool is_reverse, input_forget, linear_before_reset;
+  bool is_reverse, input_forget, linear_before_reset, quantize_hidden;
   double clip;
   Activation f, g, h;
   const T* projected;          ///< of step 0, at this direction
@@ -85,6 +86,19 @@ class Steps {
     recurrent::activate(activation, data, count);
   }
 
+  /// Puts into the scratch what is left of the hidden state when it is rounded to 8 bits between its extremes.
+  void quantize_hidden() {
+    T low = 0, high = 0;
+    for (const T value : hidden_) {
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+    const T scale = high > low ? (high - low) / T{255} : T{1};
+    const T zero = std::nearbyint(std::clamp(-low / scale, T{0}, T{255}));
+    for (std::size_t i = 0; i < hidden_.size(); ++i)
+      scratch_[i] = (std::clamp(std::nearbyint(hidden_[i] / scale) + zero, T{0}, T{255}) - zero) * scale;
+  }
+
   void step_rnn() {
     add_recurrent(hidden_.data(), 0, 1, gates_.data(), d_.gates);
     activate(d_.f, gates_.data(), d_.batch * d_.hidden);
@@ -94,7 +108,8 @@ class Steps {
   /// Gates i, o, f, c.
   void step_lstm() {
     const std::int64_t n = d_.hidden;
-    add_recurrent(hidden_.data(), 0, 4, gates_.data(), d_.gates);
+    if (d_.quantize_hidden) quantize_hidden();
+    add_recurrent(d_.quantize_hidden ? scratch_.data() : hidden_.data(), 0, 4, gates_.data(), d_.gates);
     for (std::int64_t row = 0; row < d_.batch; ++row) {
       T *i = gate(row, 0), *o = gate(row, 1), *f = gate(row, 2), *c = gate(row, 3);
       T *cell = row_of(cell_, row), *hidden = row_of(next_hidden_, row);
@@ -268,6 +283,7 @@ Result<void> run_typed(HostCall& call, const Tensor& projected, const Tensor& we
                         .is_reverse = direction == "reverse" || n == 1,
                         .input_forget = call.attributes.integer("input_forget", 0) != 0,
                         .linear_before_reset = call.attributes.integer("linear_before_reset", 0) != 0,
+                        .quantize_hidden = call.attributes.integer("quantize_hidden", 0) != 0,
                         .clip = call.attributes.has("clip") ? static_cast<double>(call.attributes.real("clip", 0))
                                                             : std::numeric_limits<double>::infinity(),
                         .f = own[0],
