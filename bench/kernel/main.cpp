@@ -61,8 +61,8 @@ std::vector<Entry> entries(int lanes, const Options& options) {
           {product(1024, 1024, 1024, OperandB::Variable, {6, 4, 256, 1024}), 0.90},
           {product(512, 512, 512, OperandB::Constant, {6, 4, 256, 512}), 0.85},
           {product(512, 512, 512, OperandB::Variable, {6, 4, 256, 512}), 0.85},
-          {product(128, 3072, 768, OperandB::Constant, {8, 3, 96, 768}), 0.85},
-          {product(128, 768, 3072, OperandB::Constant, {8, 3, 96, 768}), 0.85},
+          {product(128, 3072, 768, OperandB::Streamed, {8, 3, 48, 768}), 0.85},
+          {product(128, 768, 3072, OperandB::Streamed, {8, 3, 48, 768}), 0.85},
           {conv3x3_blocked(64, 56, lanes), 0.80}};
 }
 

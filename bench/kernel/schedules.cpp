@@ -18,29 +18,35 @@ Case gemm(std::int64_t m, std::int64_t n, std::int64_t k, const GemmTile& tile) 
     return tensor::reduce_sum({{"k", k}}, [&](const Indices& r) { return a(i[0], r[0]) * b(r[0], i[1]); });
   });
   const std::int64_t panel = tile.vectors * tile.lanes;
+  // A streamed B is read once: k outermost keeps a block of A in the cache meanwhile, four steps of k share a fetch.
+  const bool is_streamed = tile.b == OperandB::Streamed;
+  const std::int64_t steps = is_streamed ? 4 : 1;
   Trace trace = {
       Split{"i", {kRest, tile.rows}},
       Split{"j", {kRest, tile.n_block / panel, tile.vectors, tile.lanes}},
-      Split{"k", {kRest, tile.k_block}},
-      Reorder{{"j.0", "k.0", "i.0", "j.1", "k.1", "i.1", "j.2", "j.3"}},
+      Split{"k", {kRest, tile.k_block / steps, steps}},
+      Reorder{
+          {is_streamed ? "k.0" : "j.0", is_streamed ? "j.0" : "k.0", "i.0", "j.1", "k.1", "k.2", "i.1", "j.2", "j.3"}},
       Vectorize{"j.3"},
       Unroll{"j.2"},
       Unroll{"i.1"},
+      Unroll{"k.2"},
   };
   // B in panels as wide as the register tile: all of it ahead of time, or a block at a time inside the kernel.
   const std::string panels = fmt::format("(k, n) -> (n // {0}, k, n % {0})", panel);
-  if (tile.b == OperandB::Constant) {
-    trace.push_back(TransformLayout{"B", panels});
-  } else {
+  if (tile.b == OperandB::Variable) {
     const Trace pack = {
         CacheRead{"C", "B", ir::Scope::Global}, ComputeAt{"B.global", "k.0"}, TransformLayout{"B.global", panels},
         Split{"ax1", {kRest, tile.lanes}},      Vectorize{"ax1.1"},
     };
     trace.insert(trace.end(), pack.begin(), pack.end());
+  } else {
+    trace.push_back(TransformLayout{"B", panels});
   }
+  if (is_streamed) trace.push_back(SpreadPrefetch{"B.packed", "j.0", "k.1", 1});
   trace.push_back(Parallel{"j.0"});
-  return {fmt::format("gemm {}x{}x{}{}", m, n, k, tile.b == OperandB::Constant ? ", B constant" : ""),
-          tensor::lower("gemm", {a, b}, {c}), trace, tile.b == OperandB::Constant,
+  return {fmt::format("gemm {}x{}x{}{}", m, n, k, tile.b == OperandB::Variable ? "" : ", B constant"),
+          tensor::lower("gemm", {a, b}, {c}), trace, tile.b != OperandB::Variable,
           2.0 * static_cast<double>(m * n) * static_cast<double>(k)};
 }
 

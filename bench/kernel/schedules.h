@@ -19,8 +19,9 @@ struct Case {
   double flops;      ///< useful floating-point operations, additions and multiplications counted apart
 };
 
-/// Whether B is known ahead, like a weight, and packed before the kernel runs, or comes with each call.
-enum class OperandB { Constant, Variable };
+/// Whether B is known ahead, like a weight, and packed before the kernel runs, or comes with each call. A streamed B is
+/// constant, too large for the cache and used by few rows, so each block of it is fetched while the one before is used.
+enum class OperandB { Constant, Streamed, Variable };
 
 /// The tile sizes of a GEMM. The register tile is `rows` by `vectors` vectors of `lanes`.
 struct GemmTile {

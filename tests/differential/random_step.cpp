@@ -209,6 +209,20 @@ Step draw_pad(Draw& d) {
 Step draw_double_buffer(Draw& d) { return DoubleBuffer{d.storage(), d.loop()}; }
 Step draw_software_pipeline(Draw& d) { return SoftwarePipeline{d.loop()}; }
 Step draw_prefetch(Draw& d) { return Prefetch{d.buffer(), d.loop(), d.rng.uniform(d.rng.chance(0.1) ? -1 : 1, 4)}; }
+/// Mostly two nested loops, and a buffer that the block inside them reads.
+Step draw_spread_prefetch(Draw& d) {
+  const std::string block = d.block();
+  const std::vector<std::string> loops = loops_of(d.program, block);
+  const Result<Path> path = find_block(d.program, block, "draw");
+  const std::int64_t distance = d.rng.uniform(d.rng.chance(0.1) ? -1 : 1, 4);
+  if (!path || loops.size() < 2 || d.rng.chance(0.1)) return SpreadPrefetch{d.buffer(), d.loop(), d.loop(), distance};
+  const std::int64_t outer = d.rng.uniform(0, static_cast<std::int64_t>(loops.size()) - 2);
+  const std::int64_t inner = d.rng.uniform(outer + 1, static_cast<std::int64_t>(loops.size()) - 1);
+  const std::vector<ir::Expr> read = read_buffers(path->block());
+  const std::string buffer = read.empty() ? d.buffer() : ir::name_of(d.rng.choose(read));
+  return SpreadPrefetch{buffer, loops[static_cast<std::size_t>(outer)], loops[static_cast<std::size_t>(inner)],
+                        distance};
+}
 
 Step draw_tensorize(Draw& d) {
   return Tensorize{d.loop(), choose<std::string>(d.rng, {"fma_f32x4", "fma_f32x8", "dot4_i8i8i32x4", "dot4_u8i8i32x4",
@@ -223,7 +237,9 @@ Step draw_sample_choice(Draw& d) {
   for (std::int64_t i = d.rng.uniform(0, 4); i > 0; --i) options.push_back(d.rng.uniform(1, 8));
   return SampleChoice{d.decision_name(), options, {}};
 }
-Step draw_sample_location(Draw& d) { return SampleLocation{d.decision_name(), d.block(), {}}; }
+Step draw_sample_location(Draw& d) {
+  return SampleLocation{d.decision_name(), d.rng.chance(0.03) ? "no_such_block" : d.block(), {}};
+}
 
 /// How often each kind is drawn, and how.
 struct Kind {
@@ -254,6 +270,7 @@ constexpr Kind kKinds[] = {
     {5, draw_double_buffer},
     {5, draw_software_pipeline},
     {4, draw_prefetch},
+    {4, draw_spread_prefetch},
     {2, draw_tensorize},
     {2, draw_sample_tile},
     {2, draw_sample_choice},

@@ -60,6 +60,7 @@ class RandomSteps {
             DoubleBuffer{buffer(), loop()},
             SoftwarePipeline{loop()},
             Prefetch{buffer(), loop(), number()},
+            SpreadPrefetch{buffer(), loop(), loop(), number()},
             Tensorize{loop(), "dot4_u8i8_x16"},
             SampleTile{"tile", loop(), rng_.uniform(0, 4), number(), {}},
             SampleLocation{"place", block(), {}}};

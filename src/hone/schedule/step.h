@@ -160,6 +160,12 @@ struct Prefetch {
   Number distance;
   HONE_STEP(Prefetch, "prefetch", HONE_FIELD(buffer) HONE_FIELD(loop) HONE_FIELD(distance))
 };
+struct SpreadPrefetch {
+  std::string buffer, loop, inner;
+  Number distance;
+  HONE_STEP(SpreadPrefetch, "spread_prefetch",
+            HONE_FIELD(buffer) HONE_FIELD(loop) HONE_FIELD(inner) HONE_FIELD(distance))
+};
 struct Tensorize {
   std::string loop, intrinsic;
   HONE_STEP(Tensorize, "tensorize", HONE_FIELD(loop) HONE_FIELD(intrinsic))
@@ -189,10 +195,11 @@ struct SampleLocation {
 #undef HONE_FIELD
 #undef HONE_STEP
 
-using Step = std::variant<Split, Fuse, Reorder, Parallel, Vectorize, Unroll, Bind, Annotate, ComputeAt,
-                          ReverseComputeAt, ComputeInline, ReverseComputeInline, CacheRead, CacheWrite, Rfactor,
-                          DecomposeReduction, SetScope, StorageAlign, TransformLayout, Pad, DoubleBuffer,
-                          SoftwarePipeline, Prefetch, Tensorize, SampleTile, SampleChoice, SampleLocation>;
+using Step =
+    std::variant<Split, Fuse, Reorder, Parallel, Vectorize, Unroll, Bind, Annotate, ComputeAt, ReverseComputeAt,
+                 ComputeInline, ReverseComputeInline, CacheRead, CacheWrite, Rfactor, DecomposeReduction, SetScope,
+                 StorageAlign, TransformLayout, Pad, DoubleBuffer, SoftwarePipeline, Prefetch, SpreadPrefetch,
+                 Tensorize, SampleTile, SampleChoice, SampleLocation>;
 using Trace = std::vector<Step>;
 
 /// The primitive's name, such as "compute_at".

@@ -49,6 +49,7 @@ Result<Program> apply_step(const Step& step, const Program& p) {
           [&](const DoubleBuffer& s) { return double_buffer(p, s.buffer, s.loop); },
           [&](const SoftwarePipeline& s) { return software_pipeline(p, s.loop); },
           [&](const Prefetch& s) { return prefetch(p, s.buffer, s.loop, s.distance.value); },
+          [&](const SpreadPrefetch& s) { return spread_prefetch(p, s.buffer, s.loop, s.inner, s.distance.value); },
           [&](const Tensorize& s) { return tensorize(p, s.loop, s.intrinsic); },
           [&](const SampleTile&) { return Result<Program>(p); },
           [&](const SampleChoice&) { return Result<Program>(p); },

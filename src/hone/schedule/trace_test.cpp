@@ -44,6 +44,7 @@ TEST(Trace, RoundTripsThroughJson) {
                        DoubleBuffer{"T", "k"},
                        SoftwarePipeline{"k"},
                        Prefetch{"A", "k", 4},
+                       SpreadPrefetch{"B", "j", "k", 1},
                        Tensorize{"i", "dot4"},
                        SampleTile{"t", "i", 2, 64, {8, 8}},
                        SampleChoice{"c", {1, 2}, {}},
