@@ -28,14 +28,19 @@ hone_external(llvm HEADER llvm/IR/Module.h LIBRARY LLVM-19 ROOT /usr/lib/llvm-19
 hone_external(hwloc HEADER hwloc.h LIBRARY hwloc)
 
 # external::onnx is the classes that protoc makes of ONNX's proto files. They are part of the Python package onnx, which
-# `./dev` installs into build/venv. Fuzzing needs the classes that can list their own fields; all else is faster without.
+# `./dev` installs into build/venv, and pip where it builds a wheel. Fuzzing needs the classes that can list their own fields; all else is faster without.
 if(HONE_SANITIZE MATCHES "fuzzer")
   hone_external(protobuf HEADER google/protobuf/message.h LIBRARY protobuf)
 else()
   hone_external(protobuf HEADER google/protobuf/message_lite.h LIBRARY protobuf-lite)
 endif()
 find_program(HONE_PROTOC protoc)
-file(GLOB proto_file "${PROJECT_SOURCE_DIR}/build/venv/lib/python3*/site-packages/onnx/onnx-ml.proto")
+set(proto_roots "${PROJECT_SOURCE_DIR}/build/venv/lib/python3*/site-packages")
+if(SKBUILD)
+  execute_process(COMMAND "${Python_EXECUTABLE}" -c "import pathlib, onnx; print(pathlib.Path(onnx.__file__).parents[1])"
+                  OUTPUT_VARIABLE proto_roots OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+file(GLOB proto_file "${proto_roots}/onnx/onnx-ml.proto")
 if(NOT HONE_ONNX_PROTO)
   unset(HONE_ONNX_PROTO CACHE)  # an earlier run did not find it
 endif()

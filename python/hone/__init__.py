@@ -1,0 +1,30 @@
+"""hone: runs ONNX models, compiled for the machine at hand.
+
+    import hone
+
+    session = hone.InferenceSession("model.onnx")
+    outputs = session.run(None, {"input": array})
+
+The classes follow onnxruntime's: for the common calls, changing the import is enough.
+"""
+
+from __future__ import annotations
+
+from hone._native import Error, NodeArg
+from hone.options import ExecutionMode, GraphOptimizationLevel, RunOptions, SessionOptions
+from hone.session import InferenceSession, ModelMetadata, get_available_providers, get_device
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Error",
+    "ExecutionMode",
+    "GraphOptimizationLevel",
+    "InferenceSession",
+    "ModelMetadata",
+    "NodeArg",
+    "RunOptions",
+    "SessionOptions",
+    "get_available_providers",
+    "get_device",
+]

@@ -1,0 +1,143 @@
+// The extension module hone._native: the public C++ API, as the Python package needs it.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "convert.h"
+#include "dtypes.h"
+#include "hone/session.h"
+
+namespace hone::python {
+namespace {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+PyObject* error_class = nullptr;  ///< hone.Error; lives as long as the module, which is never unloaded
+
+void set_error(const std::string& code, const std::string& message) {
+  const nb::object error = nb::handle(error_class)(message);
+  error.attr("code") = code;
+  PyErr_SetObject(error_class, error.ptr());
+}
+
+/// Mistakes of our own surface as hone.Error too.
+void translate(const std::exception_ptr& pointer, void*) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const InternalError& error) {
+    set_error("internal error", error.what());
+  }
+}
+
+/// The extents of a port as onnxruntime gives them: numbers, names, or None.
+nb::list shape_of(const Port& port) {
+  nb::list shape;
+  for (std::size_t i = 0; i < port.shape.size(); ++i) {
+    if (port.shape[i] >= 0) {
+      shape.append(port.shape[i]);
+    } else if (!port.symbols[i].empty()) {
+      shape.append(port.symbols[i]);
+    } else {
+      shape.append(nb::none());
+    }
+  }
+  return shape;
+}
+
+Session load(const std::filesystem::path& file, const SessionOptions& options) {
+  Result<Session> session = [&] {
+    const nb::gil_scoped_release unlocked;
+    return Session::load(file, options);
+  }();
+  return unwrap(std::move(session));
+}
+
+Session parse(const nb::bytes& model, const SessionOptions& options, const std::filesystem::path& folder) {
+  const std::span bytes(static_cast<const std::byte*>(model.data()), model.size());
+  Result<Session> session = [&] {
+    const nb::gil_scoped_release unlocked;
+    return Session::parse(bytes, options, folder);
+  }();
+  return unwrap(std::move(session));
+}
+
+nb::list run(const Session& session, const std::optional<std::vector<std::string>>& output_names,
+             const nb::dict& feeds) {
+  std::vector<std::size_t> wanted;
+  if (output_names && !output_names->empty()) {
+    for (const std::string& name : *output_names) wanted.push_back(unwrap(session.output_index(name)));
+  } else {
+    for (std::size_t i = 0; i < session.outputs().size(); ++i) wanted.push_back(i);
+  }
+  std::vector<Value> inputs(session.inputs().size());
+  for (const auto [name, object] : feeds) {
+    const std::size_t index = unwrap(session.input_index(nb::cast<std::string>(name)));
+    inputs[index] = to_value(object, session.inputs()[index]);
+  }
+  Result<std::vector<Value>> outputs = [&] {
+    const nb::gil_scoped_release unlocked;
+    return session.run(inputs);
+  }();
+  if (!outputs) raise(outputs.error());
+  nb::list results;
+  for (const std::size_t index : wanted) results.append(to_python((*outputs)[index]));
+  return results;
+}
+
+}  // namespace
+
+void raise(ErrorCode code, const std::string& message) {
+  set_error(std::string(to_string(code)), message);
+  throw nb::python_error();
+}
+
+void raise(const Error& error) { raise(error.code, error.message); }
+
+NB_MODULE(_native, m) {
+  m.doc() = "The compiled part of hone.";
+  error_class = PyErr_NewExceptionWithDoc(
+      "hone.Error", "What hone refuses, and why. `code` says what kind of thing went wrong, such as 'invalid argument'.",
+      PyExc_RuntimeError, nullptr);
+  m.attr("Error") = nb::borrow(error_class);
+  nb::register_exception_translator(translate);
+
+  m.def(
+      "numpy_dtype",
+      [](const std::string& name) {
+        const std::optional<ElementType> type = runtime::element_type_named(name);
+        if (!type) raise(ErrorCode::NotFound, "there is no element type '" + name + "'");
+        return dtype_of(*type);
+      },
+      "name"_a, "The numpy dtype of an element type, such as 'float' or 'bfloat16'.");
+
+  nb::class_<Port>(m, "NodeArg", "An input or output of a model.")
+      .def_prop_ro("name", [](const Port& port) { return port.name; }, "Its name in the model.")
+      .def_prop_ro("type", [](const Port& port) { return port.type_text; }, "Its type, such as 'tensor(float)'.")
+      .def_prop_ro("shape", shape_of, "Its extents: a number, the name of one that varies, or None if it has no name.")
+      .def("__repr__", [](const Port& port) {
+        return nb::str("NodeArg(name={!r}, type={!r}, shape={})").format(port.name, port.type_text, shape_of(port));
+      });
+
+  nb::class_<SessionOptions>(m, "Options", "How a session runs.")
+      .def(nb::init<>())
+      .def_rw("threads", &SessionOptions::threads, "Including the caller's; 0: as many as the process may use.")
+      .def_rw("target", &SessionOptions::target, "What to compile for; empty: this machine.")
+      .def_rw("max_specializations", &SessionOptions::max_specializations,
+              "How many combinations of input shapes are kept compiled.");
+
+  nb::class_<Session>(m, "Session", "A loaded model.")
+      .def_static("load", load, "file"_a, "options"_a, "Reads an ONNX file.")
+      .def_static("parse", parse, "model"_a, "options"_a, "folder"_a,
+                  "Reads a model from bytes; its external data is looked for in `folder`.")
+      .def_prop_ro("inputs", [](const Session& session) { return session.inputs(); }, "The inputs, in their order.")
+      .def_prop_ro("outputs", [](const Session& session) { return session.outputs(); }, "The outputs, in their order.")
+      .def_prop_ro("metadata", [](const Session& session) { return session.metadata(); }, "The model's own notes.")
+      .def_prop_ro("threads", &Session::threads, "How many threads a run uses.")
+      .def("run", run, "output_names"_a.none(), "feeds"_a, "Runs the model and gives the outputs that are asked for.");
+}
+
+}  // namespace hone::python
