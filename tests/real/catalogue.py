@@ -17,7 +17,7 @@ class Model:
     `runs` makes the feeds of several runs, at two sizes where the model has dynamic dimensions. An input that a run
     leaves out is taken from the outputs of the run before, as `carry` (output → input) says. `classes` names outputs
     whose arg-max along the last axis must be equal. `rounds` marks models that round inside, such as those with int8
-    weights: their error is judged by that of onnxruntime against itself.
+    weights, of which a larger error is expected.
     """
 
     name: str

@@ -58,8 +58,8 @@ def import_engine(engine: str) -> Any:
     return importlib.import_module("onnxruntime" if engine in (REFERENCE, STAND_IN) else engine)
 
 
-def open_session(engine: str, model: str, threads: int = 0) -> Any:
-    """A session of the engine for a model file."""
+def open_session(engine: str, model: str | bytes, threads: int = 0) -> Any:
+    """A session of the engine for a model file or its content."""
     module = import_engine(engine)
     if engine not in (REFERENCE, STAND_IN):
         return module.InferenceSession(model)

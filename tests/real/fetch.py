@@ -8,6 +8,7 @@ No code of a package is run: wheels and source archives are only unpacked.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import shutil
 import subprocess
@@ -16,8 +17,11 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterator
+from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
 from typing import IO
+from urllib.parse import urldefrag, urljoin
+from urllib.request import urlopen
 
 
 class FetchError(Exception):
@@ -63,17 +67,48 @@ def fetch(package: str, version: str) -> Path:
 
 def download(package: str, version: str, folder: Path) -> Path:
     """Downloads the wheel of a package, or its source archive if there is no wheel."""
-    arguments = ["download", "--quiet", "--no-deps", "--ignore-requires-python", "--disable-pip-version-check",
-                 "--dest", str(folder), f"{package}=={version}"]
-    messages = []
-    # Without a build requirement pip cannot prepare a source archive, yet it leaves the archive in the folder.
-    for kind in (["--only-binary", ":all:"], ["--no-binary", ":all:", "--no-build-isolation"]):
-        done = subprocess.run([sys.executable, "-m", "pip", *arguments, *kind], capture_output=True, text=True)
-        archives = [p for p in folder.iterdir() if p.name.endswith((".whl", ".zip", ".tar.gz"))]
-        if archives:
-            return archives[0]
-        messages.append((done.stderr.strip().splitlines() or [f"pip ended with {done.returncode}"])[-1])
-    raise FetchError(f"cannot fetch {package} {version}: {messages[0]}")
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:",
+           "--ignore-requires-python", "--disable-pip-version-check", "--dest", str(folder), f"{package}=={version}"]
+    done = subprocess.run(pip, capture_output=True, text=True)
+    wheels = list(folder.glob("*.whl"))
+    if wheels:
+        return wheels[0]
+    messages = done.stderr.strip().splitlines() or [f"pip ended with exit code {done.returncode}"]
+    try:
+        return download_source(package, version, folder)
+    except (OSError, FetchError):
+        raise FetchError(f"cannot fetch {package} {version}: {messages[-1]}") from None
+
+
+class Links(HTMLParser):
+    """Collects the addresses in a page of a package index."""
+
+    def __init__(self, content: str) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.feed(content)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.addresses += [value for name, value in attrs if tag == "a" and name == "href" and value]
+
+
+def download_source(package: str, version: str, folder: Path) -> Path:
+    """Downloads a source archive without pip, which would run the setup.py in it."""
+    page = f"{os.environ.get('PIP_INDEX_URL', 'https://pypi.org/simple').rstrip('/')}/{package}/"
+    with urlopen(page, timeout=60) as answer:
+        addresses = Links(answer.read().decode()).addresses
+    names = {f"{spelling}-{version}.tar.gz" for spelling in (package, package.replace("-", "_"))}
+    for address in addresses:
+        bare, digest = urldefrag(urljoin(page, address))
+        if PurePosixPath(bare).name in names:
+            with urlopen(bare, timeout=60) as answer:
+                content = answer.read()
+            if digest and digest != f"sha256={hashlib.sha256(content).hexdigest()}":
+                raise FetchError(f"{bare} has another checksum than the index says")
+            archive = folder / PurePosixPath(bare).name
+            archive.write_bytes(content)
+            return archive
+    raise FetchError(f"{page} offers no {' or '.join(sorted(names))}")
 
 
 def unpack(archive: Path, folder: Path) -> int:

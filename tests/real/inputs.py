@@ -120,9 +120,14 @@ def grain(image: Image.Image, strength: float) -> Image.Image:
     return Image.fromarray((pixels + noise).clip(0, 255).astype(np.uint8))
 
 
+def stack(images: Sequence[Image.Image], mode: str) -> Array:
+    """Stacks images, elements 0…255, the n-th rolled by 5 n pixels so that no two of a batch are equal."""
+    return np.stack([np.roll(np.asarray(image.convert(mode), np.float32), 5 * n, 1) for n, image in enumerate(images)])
+
+
 def nhwc(images: Sequence[Image.Image], scale: float = 1.0, bgr: bool = False) -> Array:
     """Stacks images to [N, H, W, 3], elements 0…255 times `scale`."""
-    pixels = np.stack([np.asarray(image.convert("RGB"), np.float32) for image in images]) * np.float32(scale)
+    pixels = stack(images, "RGB") * np.float32(scale)
     return np.ascontiguousarray(pixels[..., ::-1] if bgr else pixels)
 
 
@@ -135,7 +140,7 @@ def nchw(images: Sequence[Image.Image], norm: tuple[Sequence[float], Sequence[fl
 
 def gray(images: Sequence[Image.Image], mean: float = 0.0, deviation: float = 1.0) -> Array:
     """Stacks images to [N, 1, H, W] of grey levels 0…1, freed of a mean and divided by a deviation."""
-    pixels = np.stack([np.asarray(image.convert("L"), np.float32) for image in images])[:, None] / np.float32(255)
+    pixels = stack(images, "L")[:, None] / np.float32(255)
     return (pixels - np.float32(mean)) / np.float32(deviation)
 
 

@@ -6,42 +6,11 @@ import numpy as np
 
 from catalogue import Feeds, Model, Package
 from inputs import (HALF, IMAGENET, SENTENCE, after, captcha, codes, file_bytes, gray, music, nchw, page, photo,
-                    spectra, speech, table, text_line, utterances, whisper_mel, zeros)
+                    spectra, speech, table, text_line, utterances, whisper_mel)
 from packages_extra import EXTRA
+from voice_activity import RATE_16K, silero_16k, silero_sequence, silero_v4, silero_v5
 
-RATE_16K, RATE_8K = np.array(16000, np.int64), np.array(8000, np.int64)
 WAKE_WORD = "openwakeword/resources/models/"
-
-
-def silero_v5() -> list[Feeds]:
-    """Two chunks of one stream, then two streams at once at the other sample rate."""
-    sound = utterances(2, 2048)
-    return [{"input": sound[:1, :576], "state": zeros(2, 1, 128), "sr": RATE_16K},
-            {"input": sound[:1, 512:1088], "sr": RATE_16K},
-            {"input": sound[:, :288], "state": zeros(2, 2, 128), "sr": RATE_8K}]
-
-
-def silero_v4() -> list[Feeds]:
-    sound = utterances(2, 4096)
-    return [{"input": sound[:1, :1536], "h": zeros(2, 1, 64), "c": zeros(2, 1, 64), "sr": RATE_16K},
-            {"input": sound[:1, 1536:2048], "sr": RATE_16K},
-            {"input": sound[:, :256], "h": zeros(2, 2, 64), "c": zeros(2, 2, 64), "sr": RATE_8K}]
-
-
-def silero_16k(sizes: tuple[int, ...], **inputs: np.ndarray) -> list[Feeds]:
-    """Two chunks of one stream, then as many streams at once as `sizes` says."""
-    sound = utterances(2, 2048)
-    runs = [{"input": sound[:1, :576], "state": zeros(2, 1, 128)}, {"input": sound[:1, 512:1088]}]
-    runs += [{"input": sound[:n, :576], "state": zeros(2, n, 128)} for n in sizes]
-    return [run | inputs for run in runs]
-
-
-def silero_sequence(context: int = 64) -> list[Feeds]:
-    def chunks(count: int) -> np.ndarray:
-        sound = np.pad(speech(512 * count), (context, 0))
-        return np.stack([sound[512 * i:512 * i + 512 + context] for i in range(count)])
-
-    return [{"input": chunks(n), "h": zeros(1, 1, 128), "c": zeros(1, 1, 128)} for n in (8, 31)]
 
 
 def mel_frames(samples: int) -> np.ndarray:
@@ -158,7 +127,8 @@ LISTED: tuple[Package, ...] = (
     )),
     Package("basic-pitch", "0.4.0", (
         Model("nmp", "basic_pitch/saved_models/icassp_2022/nmp.onnx",
-              lambda: [{"serving_default_input_2:0": np.stack([music(43844, 22050)] * n)[..., None]} for n in (1, 2)]),
+              lambda: [{"serving_default_input_2:0": np.stack(sounds)[..., None]}
+                       for sounds in ([music(43844, 22050)], [speech(43844, 22050), music(43844, 22050)])]),
     )),
     Package("openwakeword", "0.5.1", (
         Model("melspectrogram", WAKE_WORD + "melspectrogram.onnx",

@@ -11,14 +11,15 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 import compare
 import engine
 import fetch
 import judge
+import nudge
 import packages
-from catalogue import Model, Package
+from catalogue import Feeds, Model, Package
 
 # Each engine answers like onnxruntime but for one fault.
 ENGINES = {
@@ -178,13 +179,41 @@ def test_another_class_is_found_within_the_tolerance_but_a_tie_is_not() -> None:
 
 
 def test_models_that_round_may_differ_by_twice_their_own_spread() -> None:
-    expected = [{"y": np.array([1, 0.5], F32), "label": np.array([1, 2, 3, 4])}]
-    other = [{"y": np.array([1, 0.51], F32), "label": np.array([1, 2, 3, 5])}]
+    expected = [{"y": np.array([1, 0.5], F32), "label": np.arange(100)}]
+    other = [{"y": np.array([1, 0.51], F32), "label": np.maximum(np.arange(100), 9)}]
     slack = judge.spread(expected, [other], ())
-    assert slack["y"].error == pytest.approx(0.02, rel=1e-3) and slack["label"].error == 0.5
-    far = [{"y": np.array([1, 0.53], F32), "label": np.array([1, 2, 3, 4])}]
+    assert slack["y"].error == pytest.approx(0.02, rel=1e-3) and slack["label"].error == judge.LARGEST_SLACK
+    far = [{"y": np.array([1, 0.53], F32), "label": np.arange(100)}]
     assert judge.compare_runs(expected, other, (), slack).problem == ""
     assert judge.compare_runs(expected, far, (), slack).problem.startswith("run 0 output 'y': error 3.0e-02")
+
+
+def test_an_engine_may_differ_as_onnxruntime_does_from_itself_on_a_model_that_cancels(tmp_path: Path) -> None:
+    """(1000 x + 1) - 1000 x keeps few digits of its weights: an error of 1e-3 means nothing there, one of 0.5 does."""
+    big, one = (numpy_helper.from_array(np.array([v], F32), n) for v, n in ((1000, "big"), (1, "one")))
+    nodes = [helper.make_node("Mul", ["x", "big"], ["a"]), helper.make_node("Add", ["a", "one"], ["b"]),
+             helper.make_node("Sub", ["b", "a2"], ["y"]), helper.make_node("Mul", ["x2", "big"], ["a2"])]
+    x, x2, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [8]) for n in ("x", "x2", "y"))
+    graph = helper.make_graph([nodes[0], nodes[1], nodes[3], nodes[2]], "cancel", [x, x2], [y], [big, one])
+    path = tmp_path / "cancel.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    ramp = np.linspace(1, 9, 8, dtype=F32)
+    model = Model("cancel", "cancel.onnx", lambda: [{"x": ramp, "x2": ramp}])
+    options = compare.Options("onnxruntime", 60, 0, 0, 1)
+    expected = compare.expect(path, model, model.runs(), engine.REFERENCE, options)
+    for error, remark in ((0.0, ""), (1e-3, " within onnxruntime's own spread"), (0.5, "")):
+        row = compare.Row("cancel")
+        compare.assess(path, model, expected, [{"y": expected.outputs[0]["y"] + F32(error)}], options, row)
+        assert row.remark == remark and bool(row.verdict.problem) == (error == 0.5)
+
+
+def test_nudges_change_floats_in_their_last_digits_only() -> None:
+    feeds: Feeds = {"x": np.linspace(1, 2, 100, dtype=F32), "h": np.ones(100, np.float16), "ids": np.arange(3)}
+    nudged = nudge.feeds(feeds, 0, nudge.LAST_DIGIT)
+    assert {name: value.dtype for name, value in nudged.items()} == {n: v.dtype for n, v in feeds.items()}
+    np.testing.assert_array_equal(nudged["ids"], feeds["ids"])
+    assert 0 < judge.relative_error(feeds["x"], nudged["x"]) < 1e-6
+    assert 0 < judge.relative_error(feeds["h"], nudged["h"]) < 1e-2
 
 
 # --- Fetching and the list --------------------------------------------------------------------------------------------
