@@ -33,6 +33,7 @@ Result<graph::Graph> import_parsed(onnx::ModelProto& model, const std::filesyste
   ExternalFiles files(folder);
   HONE_TRY(graph::Graph graph, read_graph(model, files));
   for (const onnx::StringStringEntryProto& entry : model.metadata_props()) graph.metadata[entry.key()] = entry.value();
+  if (!graph.name.empty()) graph.metadata["graph"] = graph.name;
   if (!model.producer_name().empty())
     graph.metadata["producer"] = model.producer_version().empty()
                                      ? model.producer_name()
