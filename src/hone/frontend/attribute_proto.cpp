@@ -2,7 +2,6 @@
 
 #include <onnx/onnx-ml.pb.h>
 
-#include "hone/frontend/tensor_proto.h"
 #include "hone/frontend/type_proto.h"
 
 namespace hone::frontend {
@@ -32,7 +31,7 @@ int type_of(const AttributeProto& proto) {
 
 Result<Tensor> AttributeDecoder::tensor(const onnx::TensorProto& proto) {
   if (const auto found = decoded_.find(&proto); found != decoded_.end()) return found->second;
-  HONE_TRY(Tensor decoded, decode_tensor(proto, files_));
+  HONE_TRY(Tensor decoded, tensors_.decode(proto));
   return decoded_.emplace(&proto, std::move(decoded)).first->second;
 }
 
@@ -63,7 +62,7 @@ Result<Attribute> AttributeDecoder::decode(const AttributeProto& proto) {
       return Attribute(std::move(all));
     }
     case AttributeProto::SPARSE_TENSOR: {
-      HONE_TRY(Tensor decoded, decode_sparse_tensor(proto.sparse_tensor(), files_));
+      HONE_TRY(Tensor decoded, tensors_.decode(proto.sparse_tensor()));
       return Attribute(std::move(decoded));
     }
     case AttributeProto::TYPE_PROTO: {

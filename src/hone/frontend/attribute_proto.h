@@ -3,13 +3,11 @@
 
 #include <map>
 
-#include "hone/frontend/external_data.h"
+#include "hone/frontend/tensor_proto.h"
 #include "hone/runtime/attribute.h"
 
 namespace onnx {
 class AttributeProto;
-class NodeProto;
-class TensorProto;
 }  // namespace onnx
 
 namespace hone::frontend {
@@ -18,7 +16,7 @@ namespace hone::frontend {
 /// do).
 class AttributeDecoder {
  public:
-  explicit AttributeDecoder(ExternalFiles& files) : files_(files) {}
+  explicit AttributeDecoder(TensorDecoder& tensors) : tensors_(tensors) {}
 
   /// The attribute. Types are given as their text, sparse tensors written out.
   Result<runtime::Attribute> decode(const onnx::AttributeProto& proto);
@@ -29,7 +27,7 @@ class AttributeDecoder {
  private:
   Result<runtime::Tensor> tensor(const onnx::TensorProto& proto);
 
-  ExternalFiles& files_;
+  TensorDecoder& tensors_;
   std::map<const onnx::TensorProto*, runtime::Tensor> decoded_;
 };
 

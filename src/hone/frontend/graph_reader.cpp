@@ -10,7 +10,6 @@
 
 #include "hone/frontend/attribute_proto.h"
 #include "hone/frontend/node_order.h"
-#include "hone/frontend/tensor_proto.h"
 #include "hone/frontend/type_proto.h"
 #include "hone/graph/operator.h"
 
@@ -74,7 +73,8 @@ struct Scope {
 
 class GraphReader {
  public:
-  GraphReader(onnx::ModelProto& model, ExternalFiles& files) : model_(model), files_(files), attributes_(files) {}
+  GraphReader(onnx::ModelProto& model, TensorDecoder& tensors)
+      : model_(model), tensors_(tensors), attributes_(tensors) {}
 
   Result<Graph> read();
 
@@ -97,7 +97,7 @@ class GraphReader {
   const onnx::FunctionProto* find_function(const onnx::NodeProto& proto) const;
 
   onnx::ModelProto& model_;
-  ExternalFiles& files_;
+  TensorDecoder& tensors_;
   AttributeDecoder attributes_;
   std::map<FunctionKey, const onnx::FunctionProto*> functions_;
   std::map<const onnx::FunctionProto*, Opsets> function_opsets_;
@@ -234,13 +234,13 @@ Result<void> GraphReader::read_initializers(onnx::GraphProto& proto, Scope& scop
   const bool is_read_once = !scope.call;  // a function's body is read at each call
   for (onnx::TensorProto& initializer : *proto.mutable_initializer()) {
     const std::string name = initializer.name();
-    HONE_TRY(keep(name, decode_tensor(initializer, files_)));
+    HONE_TRY(keep(name, tensors_.decode(initializer)));
     if (!is_read_once) continue;
     onnx::TensorProto().Swap(&initializer);  // frees the file's copy
     initializer.set_name(name);
   }
   for (const onnx::SparseTensorProto& initializer : proto.sparse_initializer())
-    HONE_TRY(keep(initializer.values().name(), decode_sparse_tensor(initializer, files_)));
+    HONE_TRY(keep(initializer.values().name(), tensors_.decode(initializer)));
   return {};
 }
 
@@ -297,7 +297,7 @@ Result<void> GraphReader::read_constant(const onnx::NodeProto& proto, Scope& sco
   } else {  // the caller's attribute, under the name it has here
     onnx::AttributeProto renamed = value;
     renamed.set_name(given[0]->name());
-    AttributeDecoder once(files_);
+    AttributeDecoder once(tensors_);
     tensor = once.decode_constant(renamed);
   }
   if (!tensor) return about(describe(proto), tensor.error());
@@ -421,6 +421,6 @@ Result<void> GraphReader::read_call(const onnx::NodeProto& proto, const onnx::Fu
 
 }  // namespace
 
-Result<Graph> read_graph(onnx::ModelProto& model, ExternalFiles& files) { return GraphReader(model, files).read(); }
+Result<Graph> read_graph(onnx::ModelProto& model, TensorDecoder& tensors) { return GraphReader(model, tensors).read(); }
 
 }  // namespace hone::frontend

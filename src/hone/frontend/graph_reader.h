@@ -2,7 +2,7 @@
 /// functions the nodes of their bodies.
 #pragma once
 
-#include "hone/frontend/external_data.h"
+#include "hone/frontend/tensor_proto.h"
 #include "hone/graph/graph.h"
 
 namespace onnx {
@@ -19,6 +19,6 @@ inline constexpr std::int64_t kMaxInlinedBytes = std::int64_t{1} << 28;
 
 /// Reads the model's graph. Initializers are taken out of `model` one by one, so that no more than one of them is held
 /// twice.
-Result<graph::Graph> read_graph(onnx::ModelProto& model, ExternalFiles& files);
+Result<graph::Graph> read_graph(onnx::ModelProto& model, TensorDecoder& tensors);
 
 }  // namespace hone::frontend

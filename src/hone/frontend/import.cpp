@@ -16,10 +16,17 @@ Result<void> parse_model(std::span<const std::byte> bytes, onnx::ModelProto& mod
   if (bytes.empty()) return error(ErrorCode::ParseError, "an ONNX model is expected, but there are no bytes");
   if (bytes.size() > INT_MAX)
     return error(ErrorCode::ParseError, "{} bytes are more than a protobuf file can have ({})", bytes.size(), INT_MAX);
+  const auto size = static_cast<int>(bytes.size());
   // Protobuf itself refuses messages nested deeper than 100, some 30 graphs inside graphs.
-  if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+  if (!model.ParseFromArray(bytes.data(), size)) {
+    google::protobuf::io::CodedInputStream deeper(reinterpret_cast<const std::uint8_t*>(bytes.data()), size);
+    constexpr int kDepthToTry = 1000;
+    deeper.SetRecursionLimit(kDepthToTry);
+    if (model.ParseFromCodedStream(&deeper))
+      return error(ErrorCode::Unsupported, "graphs or types inside each other are nested too deep");
     return error(ErrorCode::ParseError,
                  "not an ONNX model, or a part of one: its {} bytes are no whole protobuf message", bytes.size());
+  }
   if (!model.has_graph() || !model.has_ir_version())
     return error(ErrorCode::ParseError, "not an ONNX model: it has no {}", model.has_graph() ? "ir_version" : "graph");
   if (model.ir_version() < kOldestIrVersion || model.ir_version() > kNewestIrVersion)
@@ -30,8 +37,8 @@ Result<void> parse_model(std::span<const std::byte> bytes, onnx::ModelProto& mod
 }
 
 Result<graph::Graph> import_parsed(onnx::ModelProto& model, const std::filesystem::path& folder) {
-  ExternalFiles files(folder);
-  HONE_TRY(graph::Graph graph, read_graph(model, files));
+  TensorDecoder tensors(folder);
+  HONE_TRY(graph::Graph graph, read_graph(model, tensors));
   for (const onnx::StringStringEntryProto& entry : model.metadata_props()) graph.metadata[entry.key()] = entry.value();
   if (!graph.name.empty()) graph.metadata["graph"] = graph.name;
   if (!model.producer_name().empty())

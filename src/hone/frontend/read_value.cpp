@@ -22,14 +22,12 @@ Result<Value> decode(const onnx::OptionalProto& proto);
 Result<Value> decode(const onnx::MapProto& proto);
 
 Result<Value> decode(const onnx::TensorProto& proto) {
-  ExternalFiles none{std::filesystem::path()};
-  HONE_TRY(Tensor tensor, decode_tensor(proto, none));
+  HONE_TRY(Tensor tensor, TensorDecoder().decode(proto));
   return Value(std::move(tensor));
 }
 
 Result<Value> decode(const onnx::SparseTensorProto& proto) {
-  ExternalFiles none{std::filesystem::path()};
-  HONE_TRY(Tensor tensor, decode_sparse_tensor(proto, none));
+  HONE_TRY(Tensor tensor, TensorDecoder().decode(proto));
   return Value(std::move(tensor));
 }
 
@@ -80,8 +78,7 @@ Result<Value> decode(const onnx::OptionalProto& proto) {
 
 Result<Tensor> read_tensor(std::span<const std::byte> bytes) {
   HONE_TRY(const onnx::TensorProto proto, parse<onnx::TensorProto>(bytes, "TensorProto"));
-  ExternalFiles none{std::filesystem::path()};
-  return decode_tensor(proto, none);
+  return TensorDecoder().decode(proto);
 }
 
 Result<Value> read_value(std::span<const std::byte> bytes, const graph::Type& type) {

@@ -198,7 +198,7 @@ Result<ElementType> decode_element_type(std::int32_t number) {
                static_cast<int>(kLastType));
 }
 
-Result<Tensor> decode_tensor(const onnx::TensorProto& proto, ExternalFiles& files) {
+Result<Tensor> TensorDecoder::decode(const onnx::TensorProto& proto) {
   HONE_TRY(const ElementType type, decode_element_type(proto.data_type()));
   const Shape shape(proto.dims().begin(), proto.dims().end());
   HONE_TRY(const std::int64_t count, runtime::element_count(shape));
@@ -206,16 +206,16 @@ Result<Tensor> decode_tensor(const onnx::TensorProto& proto, ExternalFiles& file
   if (count > kMaxElements)
     return error(ErrorCode::InvalidArgument, "a tensor of shape [{}] has too many elements", fmt::join(shape, ", "));
   if (proto.has_segment()) return error(ErrorCode::Unsupported, "tensors in segments are not supported");
-  if (proto.data_location() == onnx::TensorProto::EXTERNAL) return from_external(type, shape, proto, files);
+  if (proto.data_location() == onnx::TensorProto::EXTERNAL) return from_external(type, shape, proto, files_);
   if (!proto.has_raw_data()) return from_typed_field(type, shape, proto);
   if (type == ElementType::String) return error(ErrorCode::InvalidArgument, "strings cannot be raw data");
   HONE_TRY(check_stored(type, shape, proto.raw_data().size(), stored_bytes(type, count), "bytes"));
   return from_bytes(type, shape, std::as_bytes(std::span(proto.raw_data())));
 }
 
-Result<Tensor> decode_sparse_tensor(const onnx::SparseTensorProto& proto, ExternalFiles& files) {
-  HONE_TRY(const Tensor values, decode_tensor(proto.values(), files));
-  HONE_TRY(const Tensor indices, decode_tensor(proto.indices(), files));
+Result<Tensor> TensorDecoder::decode(const onnx::SparseTensorProto& proto) {
+  HONE_TRY(const Tensor values, decode(proto.values()));
+  HONE_TRY(const Tensor indices, decode(proto.indices()));
   const Shape shape(proto.dims().begin(), proto.dims().end());
   HONE_TRY(const std::int64_t count, runtime::element_count(shape));
   const auto rank = static_cast<std::int64_t>(shape.size());
@@ -224,11 +224,12 @@ Result<Tensor> decode_sparse_tensor(const onnx::SparseTensorProto& proto, Extern
     return error(ErrorCode::InvalidArgument, "a sparse tensor of shape [{}] has values {} and indices {}",
                  fmt::join(shape, ", "), runtime::describe(values.type(), values.shape()),
                  runtime::describe(indices.type(), indices.shape()));
-  constexpr std::int64_t kBytesOfString = sizeof(std::string);
   const std::size_t bytes = runtime::bytes_of(values.type());
-  if (count > kMaxSparseBytes / (bytes == 0 ? kBytesOfString : static_cast<std::int64_t>(bytes)))
-    return error(ErrorCode::Unsupported, "a sparse tensor of shape [{}] is larger than {} bytes",
+  const auto bytes_each = static_cast<std::int64_t>(values.type() == ElementType::String ? sizeof(std::string) : bytes);
+  if (count > sparse_bytes_left_ / bytes_each)
+    return error(ErrorCode::Unsupported, "a sparse tensor of shape [{}] takes more than the {} bytes allowed for all",
                  fmt::join(shape, ", "), kMaxSparseBytes);
+  sparse_bytes_left_ -= count * bytes_each;
   HONE_TRY(Tensor dense, Tensor::allocate(values.type(), shape));
   if (dense.bytes() > 0) std::memset(dense.data(), 0, dense.bytes());
   const std::span<const std::int64_t> places = indices.as<std::int64_t>();

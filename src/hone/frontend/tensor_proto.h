@@ -11,16 +11,27 @@ class SparseTensorProto;
 
 namespace hone::frontend {
 
-/// The most bytes that a sparse tensor may take when it is written out.
+/// The most bytes that the sparse tensors of a model may take together when they are written out.
 inline constexpr std::int64_t kMaxSparseBytes = std::int64_t{1} << 30;
 
 /// The element type of a number of TensorProto.DataType.
 Result<runtime::ElementType> decode_element_type(std::int32_t number);
 
-/// The tensor; aligned external data is not copied. The error does not name the tensor.
-Result<runtime::Tensor> decode_tensor(const onnx::TensorProto& proto, ExternalFiles& files);
+/// Decodes the tensors of one model. Its errors do not name the tensor.
+class TensorDecoder {
+ public:
+  /// External data is looked for in `folder`; an empty one has none.
+  explicit TensorDecoder(std::filesystem::path folder = {}) : files_(std::move(folder)) {}
 
-/// The tensor with zeros (empty strings) between the elements that are given.
-Result<runtime::Tensor> decode_sparse_tensor(const onnx::SparseTensorProto& proto, ExternalFiles& files);
+  /// The tensor; aligned external data is not copied.
+  Result<runtime::Tensor> decode(const onnx::TensorProto& proto);
+
+  /// The tensor with zeros (empty strings) between the elements that are given.
+  Result<runtime::Tensor> decode(const onnx::SparseTensorProto& proto);
+
+ private:
+  ExternalFiles files_;
+  std::int64_t sparse_bytes_left_ = kMaxSparseBytes;
+};
 
 }  // namespace hone::frontend
