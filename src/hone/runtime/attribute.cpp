@@ -1,6 +1,24 @@
 #include "hone/runtime/attribute.h"
 
+#include <mutex>
+
 namespace hone::runtime {
+namespace {
+
+/// Guards what kernels keep with any attributes: it is held for the copy of a pointer only.
+std::mutex prepared_mutex;
+
+}  // namespace
+
+std::shared_ptr<const void> Attributes::Prepared::load() const {
+  const std::scoped_lock lock(prepared_mutex);
+  return content_;
+}
+
+void Attributes::Prepared::store(std::shared_ptr<const void> content) {
+  const std::scoped_lock lock(prepared_mutex);
+  content_.swap(content);
+}
 
 template <typename T>
 const T* Attributes::find(std::string_view name) const {
@@ -8,7 +26,13 @@ const T* Attributes::find(std::string_view name) const {
   return entry == entries_.end() ? nullptr : std::get_if<T>(&entry->second);
 }
 
+void Attributes::set(std::string name, Attribute value) {
+  entries_.insert_or_assign(std::move(name), std::move(value));
+  prepared_.store(nullptr);
+}
+
 void Attributes::remove(std::string_view name) {
+  prepared_.store(nullptr);
   if (const auto entry = entries_.find(name); entry != entries_.end()) entries_.erase(entry);
 }
 

@@ -37,8 +37,10 @@ Result<Grams> grams_of(const HostCall& call) {
                  grams.longest, grams.skips);
   if (grams.mode != "TF" && grams.mode != "IDF" && grams.mode != "TFIDF")
     return error(ErrorCode::InvalidArgument, "mode is '{}', allowed are TF, IDF and TFIDF", grams.mode);
-  if (grams.columns.empty() || *std::min_element(grams.columns.begin(), grams.columns.end()) < 0)
-    return error(ErrorCode::InvalidArgument, "ngram_indexes must be there, and none below 0");
+  constexpr std::int64_t kLastColumn = std::int64_t{1} << 32;
+  if (grams.columns.empty() || std::any_of(grams.columns.begin(), grams.columns.end(),
+                                           [](std::int64_t column) { return column < 0 || column > kLastColumn; }))
+    return error(ErrorCode::InvalidArgument, "ngram_indexes must be there, and in 0..{}", kLastColumn);
   if (!grams.weights.empty() && grams.weights.size() != grams.columns.size())
     return error(ErrorCode::InvalidArgument, "{} weights for {} n-grams", grams.weights.size(), grams.columns.size());
   grams.width = *std::max_element(grams.columns.begin(), grams.columns.end()) + 1;
@@ -77,7 +79,7 @@ void count_row(const Trie<Word>& root, const Grams& grams, std::span<const Word>
                std::vector<std::int64_t>& counts) {
   const auto words = static_cast<std::int64_t>(row.size());
   // more skipping than there are words finds no further gram
-  const std::int64_t last_distance = std::min(grams.skips + 1, std::max<std::int64_t>(words, 1));
+  const std::int64_t last_distance = std::min(grams.skips, words) + 1;
   for (std::int64_t distance = 1; distance <= last_distance; ++distance)
     for (std::int64_t begin = 0; begin < words; ++begin) {
       const Trie<Word>* node = &root;
