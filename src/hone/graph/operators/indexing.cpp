@@ -24,8 +24,6 @@ Result<std::int64_t> single_int(const Application& op, std::size_t i) {
   return numbers[0];
 }
 
-Expr only_element(const tensor::Tensor& x) { return x(Indices(x.rank(), ir::imm(0))); }
-
 Expr safe_index(const Expr& index, std::int64_t extent) {
   const Expr wide = ir::cast(ir::kIndex, index);
   const Expr from_start = index.type().is_unsigned() ? wide : ir::select(wide < 0, wide + extent, wide);

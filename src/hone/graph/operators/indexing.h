@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hone/graph/operator.h"
+#include "hone/graph/operators/pointwise.h"
 #include "hone/runtime/kernels/shape_rules.h"
 
 namespace hone::graph {
@@ -26,9 +27,6 @@ std::optional<Integers> optional_integers(const Application& op, std::string_vie
 
 /// The numbers of the input that must be a single one, as an i64.
 Result<std::int64_t> single_int(const Application& op, std::size_t i);
-
-/// The only element of a tensor of any rank.
-ir::Expr only_element(const tensor::Tensor& x);
 
 /// An index that comes from data: negative ones count from the end, and whatever is outside is brought inside.
 ir::Expr safe_index(const ir::Expr& index, std::int64_t extent);
