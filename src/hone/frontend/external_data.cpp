@@ -88,8 +88,8 @@ Result<FilePart> ExternalFiles::read(const std::string& location, std::uint64_t 
   HONE_TRY(const std::shared_ptr<const MappedFile> file, open(location));
   const std::uint64_t size = file->bytes().size();
   if (offset > size || (length && *length > size - offset))
-    return error(ErrorCode::InvalidArgument, "external data '{}' has {} bytes, but bytes {} to {} are asked for",
-                 location, size, offset, length ? fmt::format("{}", offset + *length) : "the end");
+    return error(ErrorCode::InvalidArgument, "external data '{}' has {} bytes, but {} bytes at {} are asked for",
+                 location, size, length.value_or(0), offset);
   return FilePart{file->bytes().subspan(offset, length.value_or(size - offset)), file};
 }
 
