@@ -14,7 +14,7 @@ namespace hone::frontend {
 /// How deep functions may call each other, and how much all their calls together may add: a short file could otherwise
 /// grow without end.
 inline constexpr int kMaxCallDepth = 100;
-inline constexpr std::int64_t kMaxInlinedNodes = 500'000;
+inline constexpr std::int64_t kMaxInlinedNodes = 200'000;
 inline constexpr std::int64_t kMaxInlinedBytes = std::int64_t{1} << 28;
 
 /// Reads the model's graph. Initializers are taken out of `model` one by one, so that no more than one of them is held

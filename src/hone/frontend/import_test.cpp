@@ -313,7 +313,7 @@ TEST(Import, FunctionsThatGrowWithoutEndAreRefused) {
   add_input(*model.mutable_graph(), "x");
   add_node(*model.mutable_graph(), "F0", {"x"}, {"y"}).set_domain("mine");
   add_output(*model.mutable_graph(), "y");
-  EXPECT_THAT(message_of(model), HasSubstr("the model's functions add more than 500000 nodes or"));
+  EXPECT_THAT(message_of(model), HasSubstr("the model's functions add more than 200000 nodes or"));
 }
 
 TEST(Import, UnsupportedThingsAreListedTogetherWithTheirNodes) {
