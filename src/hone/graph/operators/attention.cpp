@@ -68,8 +68,11 @@ Result<void> check_mask(const Application& op) {
 Result<std::vector<Tensor>> define_weights(const Application& op) {
   HONE_TRY(check_mask(op));
   const Tensor& scores = op.tensor(0);
-  const auto wanted = static_cast<ElementType>(op.integer("softmax_type", 0));
-  const ir::DType type = wanted == ElementType::F64 ? ir::kF64 : accumulator_type(scores.type());
+  const auto wanted = ir_type(static_cast<ElementType>(op.integer("softmax_type", 0)));
+  const ir::DType softmax_type = wanted && wanted->is_float() ? *wanted : scores.type();
+  const ir::DType type = softmax_type == ir::kF64 ? ir::kF64 : accumulator_type(scores.type());
+  // each step is rounded to the type it is defined in, sums are added in `type`
+  const auto rounded = [&](const Expr& e) { return rounded_to(softmax_type, e); };
   const double cap = op.real("softcap", 0);
   const std::vector<tensor::Axis> axes = tensor::axes_of(scores.shape());
   const auto capped = [&](const Indices& i) {
@@ -79,28 +82,29 @@ Result<std::vector<Tensor>> define_weights(const Application& op) {
   };
   const Tensor biased = tensor::compute("biased", axes, [&](const Indices& i) {
     const Expr bias = mask_bias(op, i, type), allowed = visible(op, i);
-    const Expr score = bias ? capped(i) + bias : capped(i);
-    return allowed ? ir::select(allowed, score, tensor::lowest(type)) : score;
+    const Expr score = ir::cast(scores.type(), bias ? capped(i) + bias : capped(i));
+    return allowed ? ir::select(allowed, score, tensor::lowest(scores.type())) : score;
   });
   const ReducePlan plan(scores.shape(), {3}, /*keep=*/true);
   const Tensor largest = tensor::compute("max", tensor::axes_of(plan.kept()), [&](const Indices& i) {
     return tensor::reduce_max(plan.reduced(), [&](const Indices& r) { return biased(plan.element(i, r)); });
   });
   const Tensor base = tensor::map("base", largest, [&](const Expr& e) {
-    return ir::select(ir::eq(e, tensor::lowest(type)), real_constant(type, 0), e);
+    return ir::select(ir::eq(e, tensor::lowest(scores.type())), real_constant(type, 0), ir::cast(type, e));
   });
-  const Tensor exponential = tensor::compute(
-      "exp", axes, [&](const Indices& i) { return ir::call(Intrinsic::Exp, {biased(i) - base(plan.row(i))}); });
+  const Tensor exponential = tensor::compute("exp", axes, [&](const Indices& i) {
+    return rounded(ir::call(Intrinsic::Exp, {rounded(ir::cast(type, biased(i)) - base(plan.row(i)))}));
+  });
   const Tensor sum = sum_over("sum", plan, [&](const Indices& i) { return exponential(i); });
   const Tensor weights = tensor::compute("weights", axes, [&](const Indices& i) {
-    const Expr total = sum(plan.row(i)), zero = real_constant(type, 0);
-    return ir::cast(scores.type(), ir::select(ir::eq(total, zero), zero, exponential(i) / total));
+    const Expr total = rounded_sum(softmax_type, sum(plan.row(i)), plan.count()), zero = real_constant(type, 0);
+    return ir::cast(scores.type(), rounded(ir::select(ir::eq(total, zero), zero, exponential(i) / total)));
   });
   const std::int64_t shown = op.integer("shown", 0);
   if (shown == 1)
     return std::vector<Tensor>{
         weights, tensor::compute("capped", axes, [&](const Indices& i) { return ir::cast(scores.type(), capped(i)); })};
-  if (shown == 2) return std::vector<Tensor>{weights, converted(biased, scores.type())};
+  if (shown == 2) return std::vector<Tensor>{weights, biased};
   if (shown == 3 && op.output_count() > 1)
     return std::vector<Tensor>{weights, tensor::map("shown", weights, [](const Expr& e) { return e; })};
   return std::vector<Tensor>{weights};

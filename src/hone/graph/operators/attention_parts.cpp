@@ -1,5 +1,7 @@
 #include "hone/graph/operators/attention_parts.h"
 
+#include <cmath>
+
 #include "hone/tensor/shapes.h"
 
 namespace hone::graph {
@@ -80,9 +82,18 @@ Result<Attended> attend(const Application& op, Parts& parts, Shaped q, const Sha
   const std::int64_t groups = k.shape[1], rows = heads / groups * queries;  // the queries of all heads that share keys
   q = parts.reshape(q, {batch, groups, rows, q.shape[3]});
   Builder& builder = parts.builder();
+  Shaped key = k;
+  double scale = options.scale;
+  if (const ElementType type = op.type(0); runtime::bytes_of(type) == 2 && scale > 0) {
+    // narrow types are scaled on both sides, so that the product does not overflow
+    const ValueId root = builder.scalar(type, std::sqrt(scale));
+    q = parts.map("Mul", q, {root});
+    key = parts.map("Mul", key, {root});
+    scale = 1;
+  }
   const ValueId product =
-      builder.add_node("com.microsoft", "FusedMatMul", {q.id, k.id}, 1,
-                       attributes_of({{"transB", std::int64_t{1}}, {"alpha", static_cast<float>(options.scale)}}))[0];
+      builder.add_node("com.microsoft", "FusedMatMul", {q.id, key.id}, 1,
+                       attributes_of({{"transB", std::int64_t{1}}, {"alpha", static_cast<float>(scale)}}))[0];
   const Shaped scores = parts.reshape({product, {batch, groups, rows, keys}}, {batch, heads, queries, keys});
 
   Attributes attributes = attributes_of({{"softcap", static_cast<float>(options.softcap)},

@@ -4,6 +4,7 @@
 #include "hone/graph/operators/product.h"
 #include "hone/graph/operators/quantized.h"
 #include "hone/graph/operators/reduce_plan.h"
+#include "hone/runtime/kernels/determinant.h"
 #include "hone/tensor/shapes.h"
 
 namespace hone::graph {
@@ -131,6 +132,13 @@ Result<std::vector<Tensor>> define_quantized_matmul(const Application& op) {
   })};
 }
 
+Result<std::vector<OutputSpec>> infer_determinant(const Application& op) {
+  const Shape& shape = op.shape(0);
+  if (shape.size() < 2 || shape.back() != shape[shape.size() - 2])
+    return op.fail("an input of shape {}, allowed are square matrices", tensor::show_shape(shape));
+  return std::vector<OutputSpec>{{op.type(0), Shape(shape.begin(), shape.end() - 2)}};
+}
+
 }  // namespace
 
 std::span<const Operator> matmul_operators() {
@@ -139,6 +147,10 @@ std::span<const Operator> matmul_operators() {
       {.name = "Gemm",
        .schema = "A: T, B: T, C?: T -> Y: T; alpha, beta, transA, transB; T: number",
        .define = define_gemm},
+      {.name = "Det",
+       .schema = "X: T -> Y: T; ; T: float",
+       .host = runtime::run_determinant,
+       .infer = infer_determinant},
       {.name = "MatMulInteger",
        .schema = "A: uint8|int8, B: uint8|int8, a_zero_point?: uint8|int8, b_zero_point?: uint8|int8 -> Y: int32",
        .define = define_matmul_integer},

@@ -84,17 +84,25 @@ Tensor largest_over(const Tensor& x, const ReducePlan& plan) {
 
 }  // namespace
 
-Tensor softmax_over(const Tensor& x, const ReducePlan& plan) {
-  const Tensor largest = largest_over(x, plan);
-  const Tensor exponential = tensor::compute("exp", tensor::axes_of(x.shape()), [&](const Indices& i) {
-    return ir::call(ir::Intrinsic::Exp, {x(i) - largest(plan.row(i))});
-  });
-  const Tensor sum = sum_over("sum", plan, [&](const Indices& i) { return exponential(i); });
-  return tensor::compute("softmax", tensor::axes_of(x.shape()),
-                         [&](const Indices& i) { return exponential(i) / sum(plan.row(i)); });
+Expr rounded_to(ir::DType type, const Expr& e) { return ir::cast(e.type(), ir::cast(type, e)); }
+
+Expr rounded_sum(ir::DType type, const Expr& sum, std::int64_t count) {
+  constexpr std::int64_t kLargestHalf = 65504;
+  return type == ir::kF16 && count > kLargestHalf ? sum : rounded_to(type, sum);
 }
 
-Tensor log_softmax_over(const Tensor& x, const ReducePlan& plan) {
+Tensor softmax_over(const Tensor& x, const ReducePlan& plan, ir::DType stored) {
+  const Tensor largest = largest_over(x, plan);
+  const Tensor exponential = tensor::compute("exp", tensor::axes_of(x.shape()), [&](const Indices& i) {
+    return rounded_to(stored, ir::call(ir::Intrinsic::Exp, {rounded_to(stored, x(i) - largest(plan.row(i)))}));
+  });
+  const Tensor sum = sum_over("sum", plan, [&](const Indices& i) { return exponential(i); });
+  return tensor::compute("softmax", tensor::axes_of(x.shape()), [&](const Indices& i) {
+    return exponential(i) / rounded_sum(stored, sum(plan.row(i)), plan.count());
+  });
+}
+
+Tensor log_softmax_over(const Tensor& x, const ReducePlan& plan, ir::DType) {
   const Tensor largest = largest_over(x, plan);
   const Tensor sum = sum_over(
       "sum", plan, [&](const Indices& i) { return ir::call(ir::Intrinsic::Exp, {x(i) - largest(plan.row(i))}); });

@@ -54,8 +54,15 @@ struct Moments {
 };
 Moments moments_of(const tensor::Tensor& x, const ReducePlan& plan);
 
+/// `e` as the type holds it, in the type it has.
+ir::Expr rounded_to(ir::DType type, const ir::Expr& e);
+
+/// The same of a sum of `count` numbers up to 1, unless it could be more than the type holds.
+ir::Expr rounded_sum(ir::DType type, const ir::Expr& sum, std::int64_t count);
+
 /// exp(x - max) / sum, or its logarithm, over the reduced axes of the plan (which keeps them), in the type of `x`.
-tensor::Tensor softmax_over(const tensor::Tensor& x, const ReducePlan& plan);
-tensor::Tensor log_softmax_over(const tensor::Tensor& x, const ReducePlan& plan);
+/// Exponentials and their sum are rounded to `stored`, as they would be if each step were an operator.
+tensor::Tensor softmax_over(const tensor::Tensor& x, const ReducePlan& plan, ir::DType stored);
+tensor::Tensor log_softmax_over(const tensor::Tensor& x, const ReducePlan& plan, ir::DType stored);
 
 }  // namespace hone::graph

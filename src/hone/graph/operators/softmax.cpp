@@ -17,11 +17,11 @@ Result<ReducePlan> plan_of(const Application& op) {
   return ReducePlan(op.shape(0), is_flat ? axes_from(axis, op.rank(0)) : std::vector{axis}, /*keep=*/true);
 }
 
-template <Tensor (*softmax)(const Tensor&, const ReducePlan&)>
+template <Tensor (*softmax)(const Tensor&, const ReducePlan&, ir::DType)>
 Result<std::vector<Tensor>> define_softmax(const Application& op) {
   HONE_TRY(const ReducePlan plan, plan_of(op));
   const Tensor& x = op.tensor(0);
-  return std::vector<Tensor>{converted(softmax(converted(x, accumulator_type(x.type())), plan), x.type())};
+  return std::vector<Tensor>{converted(softmax(converted(x, accumulator_type(x.type())), plan, x.type()), x.type())};
 }
 
 /// 1 where the first largest element of the axis stands, 0 elsewhere.
