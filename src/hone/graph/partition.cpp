@@ -55,6 +55,7 @@ class Definitions {
         input.type = stage_.specs[static_cast<std::size_t>(id)]->type;
         const auto constant = stage_.graph.constants.find(id);
         if (constant != stage_.graph.constants.end()) input.value = &constant->second;
+        if (const auto known = stage_.known.find(id); known != stage_.known.end()) input.value = &known->second;
         input.tensor = tensor(id);
       }
       inputs.push_back(std::move(input));

@@ -49,7 +49,7 @@ class Specializer {
       const ValueId id = stage_.graph.inputs[i];
       state(id) = given[i].spec ? State::Shaped : State::NotTensor;
       stage_.specs[index(id)] = given[i].spec;
-      if (given[i].content) contents_[id] = *given[i].content;
+      if (given[i].content) contents_[id] = stage_.known[id] = *given[i].content;
     }
     for (const auto& [id, value] : source_.constants) set_content(id, value);
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -34,6 +35,7 @@ struct Stage {
   Graph graph;
   std::vector<Meaning> meanings;                 ///< one per node
   std::vector<std::optional<OutputSpec>> specs;  ///< one per value; none: not a tensor, or known when it has run
+  std::map<ValueId, runtime::Value> known;  ///< inputs whose content is built into the result
   /// What is left to do, if anything. Its inputs are the outputs of `graph`.
   std::shared_ptr<const Graph> rest;
   std::vector<bool> wants_content;  ///< for each input of `rest`: whether its content must be given to go on

@@ -1,0 +1,113 @@
+#include "hone/graph/specialize.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hone/graph/evaluate.h"
+#include "hone/graph/partition.h"
+
+namespace hone::graph {
+namespace {
+
+using runtime::Tensor;
+using runtime::Value;
+
+const Evaluate kEvaluate = [](const Graph& graph, const Node& node, std::span<const Value> inputs) {
+  return evaluate(graph, node, inputs);
+};
+
+Given shaped(ElementType type, Shape shape) { return {OutputSpec{type, std::move(shape)}, std::nullopt}; }
+
+std::vector<std::string> operators_of(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const Node& node : graph.nodes) names.push_back(node.op);
+  return names;
+}
+
+/// A graph with one input, filled in by `make`, which returns the outputs.
+template <typename Make>
+Graph graph_of(Make make) {
+  Graph graph;
+  graph.inputs.push_back(graph.add_value("x"));
+  Builder builder(graph);
+  graph.outputs = make(builder, graph.inputs[0]);
+  graph.nodes = builder.nodes();
+  return graph;
+}
+
+TEST(Specialize, ShapeChainsVanish) {
+  // x.reshape(x.shape[0], -1), as exporters write it
+  const Graph graph = graph_of([](Builder& b, ValueId x) {
+    const ValueId shape = b.add("Shape", {x});
+    const ValueId first = b.add("Gather", {shape, b.ints({0})});
+    const ValueId wanted = b.add_node("", "Concat", {first, b.ints({-1})}, 1, [] {
+      Attributes attributes;
+      attributes.set("axis", std::int64_t{0});
+      return attributes;
+    }())[0];
+    return std::vector<ValueId>{b.add("Reshape", {x, wanted})};
+  });
+  const Result<Stage> stage = specialize(graph, std::vector{shaped(ElementType::F32, {3, 4, 5})}, kEvaluate);
+  ASSERT_TRUE(stage) << stage.error().message;
+  EXPECT_EQ(stage->rest, nullptr);
+  EXPECT_THAT(operators_of(stage->graph), testing::ElementsAre("Reshape"));
+  EXPECT_EQ(stage->specs[static_cast<std::size_t>(stage->graph.outputs[0])]->shape, (Shape{3, 20}));
+}
+
+TEST(Specialize, WhatDependsOnContentIsPutOff) {
+  const Graph graph = graph_of([](Builder& b, ValueId x) {
+    const ValueId places = b.add("NonZero", {b.add("Relu", {x})});
+    return std::vector<ValueId>{b.add("Neg", {places})};
+  });
+  const Result<Stage> stage = specialize(graph, std::vector{shaped(ElementType::F32, {4})}, kEvaluate);
+  ASSERT_TRUE(stage) << stage.error().message;
+  EXPECT_THAT(operators_of(stage->graph), testing::ElementsAre("Relu", "NonZero"));
+  ASSERT_TRUE(stage->rest);
+  EXPECT_THAT(operators_of(*stage->rest), testing::ElementsAre("Neg"));
+  EXPECT_EQ(stage->rest->inputs, stage->graph.outputs);
+  EXPECT_THAT(stage->wants_content, testing::ElementsAre(false));
+}
+
+TEST(Specialize, AConditionThatIsKnownTakesItsBranch) {
+  Graph graph = graph_of([](Builder& b, ValueId x) { return std::vector<ValueId>{b.add("Neg", {x})}; });
+  const auto branch = [](const char* op) {
+    Graph inner;
+    inner.captured.push_back(inner.add_value("x"));
+    Builder builder(inner);
+    inner.outputs = {builder.add(op, {inner.captured[0]})};
+    inner.nodes = builder.nodes();
+    return std::make_shared<const Graph>(std::move(inner));
+  };
+  Node choice;
+  choice.op = "If";
+  choice.opset = kNewestOpset;
+  choice.inputs = {graph.add_constant("condition", Tensor::scalar(true))};
+  choice.outputs = {graph.add_value("y")};
+  choice.subgraphs["then_branch"] = {branch("Exp"), {graph.outputs[0]}};
+  choice.subgraphs["else_branch"] = {branch("Log"), {graph.outputs[0]}};
+  graph.outputs = choice.outputs;
+  graph.nodes.push_back(choice);
+  const Result<Stage> stage = specialize(graph, std::vector{shaped(ElementType::F32, {4})}, kEvaluate);
+  ASSERT_TRUE(stage) << stage.error().message;
+  EXPECT_THAT(operators_of(stage->graph), testing::ElementsAre("Neg", "Exp"));
+  EXPECT_EQ(stage->rest, nullptr);
+}
+
+TEST(Partition, ElementwiseNodesJoinTheProducerThatOnlyTheyRead) {
+  const Graph graph = graph_of([](Builder& b, ValueId x) {
+    const ValueId product = b.add("MatMul", {x, x});
+    const ValueId activated = b.add("Relu", {b.add("Add", {product, b.scalar(ElementType::F32, 1)})});
+    const ValueId both = b.add("Exp", {activated});
+    return std::vector<ValueId>{both, activated};
+  });
+  const Result<Stage> stage = specialize(graph, std::vector{shaped(ElementType::F32, {4, 4})}, kEvaluate);
+  ASSERT_TRUE(stage) << stage.error().message;
+  const Result<std::vector<Group>> groups = partition(*stage);
+  ASSERT_TRUE(groups) << groups.error().message;
+  std::vector<std::string> names;
+  for (const Group& group : *groups) names.push_back(describe(*stage, group));
+  EXPECT_THAT(names, testing::ElementsAre("MatMul+Add+Relu", "Exp"));  // the result of Relu is an output itself
+}
+
+}  // namespace
+}  // namespace hone::graph
