@@ -129,8 +129,10 @@ class Specializer {
     HONE_TRY(check_node(stage_.graph, node, *entry, types));
     const Application op(node, inputs);
     if (has_unknown || is_host_only) return visit_host(op, *entry, has_unknown);
-    HONE_TRY(const Meaning meaning, meaning_of(op, *entry));
-    switch (meaning) {
+    const Result<Meaning> meaning = meaning_of(op, *entry);
+    if (!meaning && meaning.error().code == ErrorCode::NeedsValue) return visit_needing(op, *entry);
+    if (!meaning) return meaning.error();
+    switch (*meaning) {
       case Meaning::Expression:
         return visit_expression(op, *entry);
       case Meaning::Expansion:
