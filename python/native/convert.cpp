@@ -62,7 +62,7 @@ Value strings_of(nb::handle array, const Port& port) {
 }
 
 /// The memory of a contiguous numpy array.
-Value share_buffer(ElementType type, nb::handle array) {
+Tensor share_buffer(ElementType type, nb::handle array) {
   auto* view = new Py_buffer();
   if (PyObject_GetBuffer(array.ptr(), view, PyBUF_C_CONTIGUOUS) != 0) {
     delete view;
@@ -70,6 +70,38 @@ Value share_buffer(ElementType type, nb::handle array) {
   }
   std::shared_ptr<const void> owner = held(view, [](Py_buffer* buffer) { PyBuffer_Release(buffer); });
   return Tensor::view(type, Shape(view->shape, view->shape + view->ndim), view->buf, std::move(owner));
+}
+
+/// How many bits of each byte are the element, for types that share a byte with nothing else.
+int bits_below_byte(ElementType type) {
+  switch (type) {
+    case ElementType::U2:
+    case ElementType::I2:
+      return 2;
+    case ElementType::U4:
+    case ElementType::I4:
+    case ElementType::F4E2M1:
+      return 4;
+    case ElementType::F6E2M3:
+    case ElementType::F6E3M2:
+      return 6;
+    default:
+      return 8;
+  }
+}
+
+/// A copy with the bits above each element set as our tensors have them: ml_dtypes leaves them open.
+Tensor settled(const Tensor& tensor, int bits) {
+  Tensor copy = unwrap(Tensor::allocate(tensor.type(), tensor.shape()));
+  const bool is_signed = tensor.type() == ElementType::I2 || tensor.type() == ElementType::I4;
+  const std::span<const std::uint8_t> from = tensor.as<std::uint8_t>();
+  const std::span<std::uint8_t> to = copy.as<std::uint8_t>();
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const int low = from[i] & ((1 << bits) - 1);
+    const bool is_negative = is_signed && (low >> (bits - 1)) != 0;
+    to[i] = static_cast<std::uint8_t>(is_negative ? low - (1 << bits) : low);
+  }
+  return copy;
 }
 
 Value from_array(nb::object array, const Port& port) {
@@ -83,7 +115,9 @@ Value from_array(nb::object array, const Port& port) {
     array = array.attr("astype")(dtype_of(*type));
   }
   if (!nb::cast<bool>(array.attr("flags").attr("c_contiguous"))) array = array.attr("copy")("C");
-  return share_buffer(*type, array);
+  Tensor tensor = share_buffer(*type, array);
+  const int bits = bits_below_byte(*type);
+  return bits == 8 ? tensor : settled(tensor, bits);
 }
 
 Value from_dlpack(nb::handle object, const Port& port) {
@@ -102,7 +136,9 @@ Value from_dlpack(nb::handle object, const Port& port) {
 }
 
 Value from_dict(const nb::dict& dict, const Port& port) {
-  const nb::object items = nb::module_::import_("builtins").attr("sorted")(dict.attr("items")(), "key"_a = nb::module_::import_("operator").attr("itemgetter")(0));
+  const nb::object items =
+      nb::module_::import_("builtins")
+          .attr("sorted")(dict.attr("items")(), "key"_a = nb::module_::import_("operator").attr("itemgetter")(0));
   Map map;
   std::vector<std::int64_t> numbers;
   std::vector<std::string> names;
@@ -177,7 +213,8 @@ Value to_value(nb::handle object, const Port& port) {
   if (object.is_none()) return {};
   const nb::object ndarray = numpy().attr("ndarray");
   if (nb::isinstance(object, ndarray)) return from_array(nb::borrow(object), port);
-  if (nb::hasattr(object, "__dlpack__") && !nb::hasattr(object, "__array_interface__")) return from_dlpack(object, port);
+  if (nb::hasattr(object, "__dlpack__") && !nb::hasattr(object, "__array_interface__"))
+    return from_dlpack(object, port);
   if (PyDict_Check(object.ptr())) return from_dict(nb::borrow<nb::dict>(object), port);
   if (port.type == ElementType::Undefined && (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()))) {
     Sequence sequence;

@@ -8,6 +8,7 @@
 
 #include "convert.h"
 #include "dtypes.h"
+
 #include "hone/session.h"
 
 namespace hone::python {
@@ -28,9 +29,7 @@ void set_error(const std::string& code, const std::string& message) {
 void translate(const std::exception_ptr& pointer, void*) {
   try {
     std::rethrow_exception(pointer);
-  } catch (const InternalError& error) {
-    set_error("internal error", error.what());
-  }
+  } catch (const InternalError& error) { set_error("internal error", error.what()); }
 }
 
 /// The extents of a port as onnxruntime gives them: numbers, names, or None.
@@ -100,7 +99,8 @@ void raise(const Error& error) { raise(error.code, error.message); }
 NB_MODULE(_native, m) {
   m.doc() = "The compiled part of hone.";
   error_class = PyErr_NewExceptionWithDoc(
-      "hone.Error", "What hone refuses, and why. `code` says what kind of thing went wrong, such as 'invalid argument'.",
+      "hone.Error",
+      "What hone refuses, and why. `code` says what kind of thing went wrong, such as 'invalid argument'.",
       PyExc_RuntimeError, nullptr);
   m.attr("Error") = nb::borrow(error_class);
   nb::register_exception_translator(translate);
@@ -115,8 +115,10 @@ NB_MODULE(_native, m) {
       "name"_a, "The numpy dtype of an element type, such as 'float' or 'bfloat16'.");
 
   nb::class_<Port>(m, "NodeArg", "An input or output of a model.")
-      .def_prop_ro("name", [](const Port& port) { return port.name; }, "Its name in the model.")
-      .def_prop_ro("type", [](const Port& port) { return port.type_text; }, "Its type, such as 'tensor(float)'.")
+      .def_prop_ro(
+          "name", [](const Port& port) { return port.name; }, "Its name in the model.")
+      .def_prop_ro(
+          "type", [](const Port& port) { return port.type_text; }, "Its type, such as 'tensor(float)'.")
       .def_prop_ro("shape", shape_of, "Its extents: a number, the name of one that varies, or None if it has no name.")
       .def("__repr__", [](const Port& port) {
         return nb::str("NodeArg(name={!r}, type={!r}, shape={})").format(port.name, port.type_text, shape_of(port));
@@ -133,9 +135,12 @@ NB_MODULE(_native, m) {
       .def_static("load", load, "file"_a, "options"_a, "Reads an ONNX file.")
       .def_static("parse", parse, "model"_a, "options"_a, "folder"_a,
                   "Reads a model from bytes; its external data is looked for in `folder`.")
-      .def_prop_ro("inputs", [](const Session& session) { return session.inputs(); }, "The inputs, in their order.")
-      .def_prop_ro("outputs", [](const Session& session) { return session.outputs(); }, "The outputs, in their order.")
-      .def_prop_ro("metadata", [](const Session& session) { return session.metadata(); }, "The model's own notes.")
+      .def_prop_ro(
+          "inputs", [](const Session& session) { return session.inputs(); }, "The inputs, in their order.")
+      .def_prop_ro(
+          "outputs", [](const Session& session) { return session.outputs(); }, "The outputs, in their order.")
+      .def_prop_ro(
+          "metadata", [](const Session& session) { return session.metadata(); }, "The model's own notes.")
       .def_prop_ro("threads", &Session::threads, "How many threads a run uses.")
       .def("run", run, "output_names"_a.none(), "feeds"_a, "Runs the model and gives the outputs that are asked for.");
 }

@@ -1,0 +1,129 @@
+"""Sessions: loading, describing and running models, and what they say when something is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Build, dense_reference
+from onnx import TensorProto, helper
+
+import hone
+
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+def refusal(session: hone.InferenceSession, feeds: dict, names: list[str] | None = None) -> str:
+    """The message of the error that a run ends in."""
+    with pytest.raises(hone.Error) as caught:
+        session.run(names, feeds)
+    assert isinstance(caught.value, RuntimeError)
+    return str(caught.value)
+
+
+def test_a_model_runs_from_bytes_a_path_and_a_path_object(dense: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "dense.onnx"
+    path.write_bytes(dense)
+    for source in (dense, bytearray(dense), str(path), path):
+        (y,) = hone.InferenceSession(source).run(None, {"x": X})
+        np.testing.assert_allclose(y, dense_reference(X), rtol=1e-6)
+
+
+def test_inputs_and_outputs_are_described_as_onnxruntime_does(dense: bytes) -> None:
+    ort = pytest.importorskip("onnxruntime")
+    ours, theirs = hone.InferenceSession(dense), ort.InferenceSession(dense, providers=["CPUExecutionProvider"])
+    for mine, other in zip(ours.get_inputs() + ours.get_outputs(), theirs.get_inputs() + theirs.get_outputs(), strict=True):
+        assert (mine.name, mine.type, mine.shape) == (other.name, other.type, other.shape)
+    assert ours.get_inputs()[0].shape == ["batch", 3]
+    assert ours.get_providers() == theirs.get_providers()
+
+
+def test_an_extent_without_a_name_is_none(build: Build) -> None:
+    model = build([helper.make_node("Abs", ["x"], ["y"])], [("x", TensorProto.FLOAT, [None, 2])], [("y", TensorProto.FLOAT, None)])
+    session = hone.InferenceSession(model)
+    assert session.get_inputs()[0].shape == [None, 2]
+    assert "NodeArg(name='x', type='tensor(float)', shape=[None, 2])" == repr(session.get_inputs()[0])
+
+
+def test_outputs_come_in_the_order_they_are_asked_for(build: Build) -> None:
+    nodes = [helper.make_node("Abs", ["x"], ["a"]), helper.make_node("Neg", ["x"], ["n"])]
+    session = hone.InferenceSession(
+        build(nodes, [("x", TensorProto.FLOAT, [2])], [("a", TensorProto.FLOAT, [2]), ("n", TensorProto.FLOAT, [2])])
+    )
+    x = np.array([-1, 2], np.float32)
+    n, a = session.run(["n", "a"], {"x": x})
+    np.testing.assert_array_equal(a, [1, 2])
+    np.testing.assert_array_equal(n, [1, -2])
+    assert len(session.run(["n"], {"x": x})) == 1
+    assert len(session.run([], {"x": x})) == 2
+
+
+def test_wrong_inputs_are_named_with_what_was_found_and_expected(dense: bytes) -> None:
+    session = hone.InferenceSession(dense)
+    assert refusal(session, {"z": X}) == "the model has no input 'z', only: x"
+    assert refusal(session, {"x": X}, ["q"]) == "the model has no output 'q', only: y"
+    expected = "expected tensor(float) of shape [batch, 3]"
+    assert refusal(session, {}) == f"input 'x' is missing, {expected}"
+    assert refusal(session, {"x": None}) == f"input 'x' is missing, {expected}"
+    assert refusal(session, {"x": X.astype(np.float64)}) == f"input 'x' is double[2, 3], {expected}"
+    assert refusal(session, {"x": X[0]}) == f"input 'x' is float[3], {expected}"
+    assert refusal(session, {"x": X[:, :2]}) == f"input 'x' is float[2, 2], {expected}"
+    assert "input 'x' is a dict" in refusal(session, {"x": {"a": 1.0}}) or "map of 1" in refusal(session, {"x": {"a": 1.0}})
+    assert "input 'x' is a object" in refusal(session, {"x": object()})
+    assert "input 'x' is an array of dtype datetime64" in refusal(session, {"x": np.zeros(3, "datetime64[s]")})
+
+
+def test_an_error_has_a_code(dense: bytes) -> None:
+    with pytest.raises(hone.Error) as caught:
+        hone.InferenceSession(dense).run(None, {"z": X})
+    assert caught.value.code == "not found"
+
+
+def test_models_that_cannot_be_read_are_refused(tmp_path: Path, dense: bytes) -> None:
+    (tmp_path / "text.onnx").write_text("this is not a model")
+    (tmp_path / "empty.onnx").write_bytes(b"")
+    (tmp_path / "short.onnx").write_bytes(dense[: len(dense) // 2])
+    for name in ("text.onnx", "empty.onnx", "short.onnx", "absent.onnx", ""):
+        with pytest.raises(hone.Error):
+            hone.InferenceSession(tmp_path / name)
+    with pytest.raises(hone.Error):
+        hone.InferenceSession(b"")
+    with pytest.raises(TypeError, match="a model is a path or bytes, not int"):
+        hone.InferenceSession(7)  # type: ignore[arg-type]
+
+
+def test_an_unsupported_operator_is_named(build: Build) -> None:
+    model = build([helper.make_node("NoSuchThing", ["x"], ["y"])], [("x", TensorProto.FLOAT, [2])], [("y", TensorProto.FLOAT, [2])])
+    with pytest.raises(hone.Error, match="NoSuchThing") as caught:
+        hone.InferenceSession(model)
+    assert caught.value.code == "unsupported"
+
+
+def test_options_of_onnxruntime_are_accepted(dense: bytes) -> None:
+    options = hone.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.graph_optimization_level = hone.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.execution_mode = hone.ExecutionMode.ORT_SEQUENTIAL
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    session = hone.InferenceSession(dense, options, ["CPUExecutionProvider"], [{}])
+    (y,) = session.run(None, {"x": X}, hone.RunOptions())
+    np.testing.assert_allclose(y, dense_reference(X), rtol=1e-6)
+    assert session.get_session_options() is options
+    options.intra_op_num_threads = -1
+    with pytest.raises(hone.Error, match="threads is -1"):
+        hone.InferenceSession(dense, options)
+
+
+def test_the_models_own_notes_can_be_read(dense: bytes) -> None:
+    meta = hone.InferenceSession(dense).get_modelmeta()
+    assert "hone's tests" in meta.producer_name
+    assert meta.graph_name == "test graph"
+
+
+def test_the_version_is_the_packages() -> None:
+    assert hone.__version__.count(".") == 2
+    assert hone.get_device() == "CPU"
+    assert hone.get_available_providers() == ["CPUExecutionProvider"]
