@@ -19,12 +19,14 @@ struct LinearModel {
   }
 };
 
-/// The model for rows of `width`, checked; `count` is how many scores it gives, 0 if the coefficients decide that.
+/// The model for rows of `width`, checked; `count` is how many scores it gives, 0 if its own numbers decide that.
+/// Coefficients that are left over do no harm: there are models in use that have them.
 Result<LinearModel> model_of(const Attributes& attributes, std::int64_t width, std::size_t count) {
   LinearModel model{attributes.reals("coefficients"), attributes.reals("intercepts")};
   const auto features = static_cast<std::size_t>(width);
-  if (count == 0) count = features == 0 ? model.intercepts.size() : model.coefficients.size() / features;
-  if (count == 0 || model.coefficients.size() != count * features)
+  if (count == 0) count = model.intercepts.size();
+  if (count == 0 && features != 0) count = model.coefficients.size() / features;
+  if (count == 0 || model.coefficients.size() < count * features)
     return error(ErrorCode::InvalidArgument, "{} coefficients for {} scores of {} features", model.coefficients.size(),
                  count, features);
   if (model.intercepts.empty()) model.intercepts.assign(count, 0);
