@@ -22,7 +22,7 @@ Result<void> parse_model(std::span<const std::byte> bytes, onnx::ModelProto& mod
     google::protobuf::io::CodedInputStream deeper(reinterpret_cast<const std::uint8_t*>(bytes.data()), size);
     constexpr int kDepthToTry = 1000;
     deeper.SetRecursionLimit(kDepthToTry);
-    if (model.ParseFromCodedStream(&deeper))
+    if (model.ParseFromCodedStream(&deeper) && deeper.ConsumedEntireMessage())
       return error(ErrorCode::Unsupported, "graphs or types inside each other are nested too deep");
     return error(ErrorCode::ParseError,
                  "not an ONNX model, or a part of one: its {} bytes are no whole protobuf message", bytes.size());
