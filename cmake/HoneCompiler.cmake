@@ -22,6 +22,8 @@ if(HONE_WARNINGS_AS_ERRORS)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wno-restrict)  # g++ 12 sees overlaps inside std::string that are not there (GCC bug 105651)
+else()
+  add_compile_options(-Wno-deprecated-declarations)  # std::stable_sort of libstdc++ 12 itself uses what is deprecated
 endif()
 
 # Source locations in messages and logs are relative to the root of the repository.

@@ -41,7 +41,10 @@ def write_generated(case: object, folder: Path) -> None:
     for i, (inputs, outputs) in enumerate(case.data_sets):
         data = folder / f"test_data_set_{i}"
         data.mkdir()
-        for name, values, infos in (("input", inputs, case.model.graph.input), ("output", outputs, case.model.graph.output)):
+        for name, values, infos in (
+            ("input", inputs, case.model.graph.input),
+            ("output", outputs, case.model.graph.output),
+        ):
             for j, value in enumerate(values):
                 (data / f"{name}_{j}.pb").write_bytes(serialized(value, infos[j]))
 

@@ -1,5 +1,6 @@
 /// What people read when a file is not a model, or not one that can be run; and that nothing worse happens.
-#include <cstdio>
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -256,10 +257,8 @@ TEST(OnnxErrors, EveryBeginningOfAFileIsRefusedOrRead) {
   for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(message_of(whole.substr(0, size)).empty());
 }
 
-TEST(OnnxErrors, RandomChangesNeverCrash) {
-  const std::string whole = rich_model();
-  Rng rng(/*seed=*/1);
-  const int samples = std::getenv("HONE_SHORT_TESTS") ? 2'000 : 20'000;
+/// Imports the model with a few bytes changed, again and again.
+void import_changed(const std::string& whole, int samples, Rng& rng) {
   for (int sample = 0; sample < samples; ++sample) {
     std::string changed = whole;
     for (std::int64_t count = rng.uniform(1, 4); count > 0; --count) {
@@ -271,6 +270,30 @@ TEST(OnnxErrors, RandomChangesNeverCrash) {
       EXPECT_TRUE(graph::verify(*graph).has_value());
     else
       EXPECT_FALSE(graph.error().message.empty());
+  }
+}
+
+int fewer_if_short(int samples) { return std::getenv("HONE_SHORT_TESTS") ? samples / 10 : samples; }
+
+TEST(OnnxErrors, RandomChangesNeverCrash) {
+  Rng rng(/*seed=*/1);
+  import_changed(rich_model(), fewer_if_short(10'000), rng);
+}
+
+TEST(OnnxErrors, TheFuzzersModelsAreReadAndTheirChangesNeverCrash) {
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(HONE_SOURCE_DIR "/tests/fuzz/import_onnx"))
+    files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  Rng rng(/*seed=*/2);
+  for (const fs::path& file : files) {
+    std::ifstream stream(file, std::ios::binary);
+    const std::string whole{std::istreambuf_iterator<char>(stream), {}};
+    // what the fuzzer found before is named crash-*
+    if (!file.filename().string().starts_with("crash-") && file.stem() != "external") {
+      EXPECT_EQ(message_of(whole), "none") << file;
+    }
+    import_changed(whole, fewer_if_short(200), rng);
   }
 }
 
