@@ -236,7 +236,7 @@ Result<std::vector<Tensor>> define_key_counts(const Application& op) {
       tensor::compute("positions", {batch, queries}, [&](const Indices& i) { return before(i[0]) + i[1]; })};
 }
 
-/// fresh, before, past?: the fresh keys behind those of the past, in a buffer of `keys`.
+/// fresh, before, past?: the fresh keys behind those of the past, in a buffer of `keys`; zeros after them.
 Result<std::vector<Tensor>> define_append(const Application& op) {
   const Tensor &fresh = op.tensor(0), &before = op.tensor(1);
   const std::int64_t keys = op.integer("keys", 1);
@@ -247,7 +247,8 @@ Result<std::vector<Tensor>> define_append(const Application& op) {
     const Expr start = before(i[0]), offset = i[2] - start, zero = ir::constant(fresh.type(), std::int64_t{0});
     const Expr is_fresh = ir::logical_and(offset >= 0, offset < fresh.extent(2));
     Expr old = zero;
-    if (op.has(2)) old = ir::select(i[2] < op.tensor(2).extent(2), op.tensor(2)(i), zero);
+    if (op.has(2))
+      old = ir::select(ir::logical_and(i[2] < start, i[2] < op.tensor(2).extent(2)), op.tensor(2)(i), zero);
     return ir::select(is_fresh, fresh(i[0], i[1], offset, i[3]), old);
   })};
 }

@@ -58,6 +58,11 @@ class Steps {
       if (d_.cell == Cell::Rnn) step_rnn();
       commit(step);
     }
+    for (std::int64_t row = 0; row < d_.batch && d_.lengths; ++row) {
+      if (d_.lengths[row] > 0) continue;  // what never started ends in zeros
+      std::fill_n(row_of(hidden_, row), d_.hidden, T{0});
+      if (d_.cell == Cell::Lstm) std::fill_n(row_of(cell_, row), d_.hidden, T{0});
+    }
     if (d_.last_hidden) std::copy(hidden_.begin(), hidden_.end(), d_.last_hidden);
     if (d_.last_cell) std::copy(cell_.begin(), cell_.end(), d_.last_cell);
   }
@@ -86,17 +91,21 @@ class Steps {
     recurrent::activate(activation, data, count);
   }
 
-  /// Puts into the scratch what is left of the hidden state when it is rounded to 8 bits between its extremes.
+  /// Puts into the scratch what is left of the hidden state when each row is rounded to 8 bits between its extremes.
   void quantize_hidden() {
-    T low = 0, high = 0;
-    for (const T value : hidden_) {
-      low = std::min(low, value);
-      high = std::max(high, value);
+    for (std::int64_t row = 0; row < d_.batch; ++row) {
+      const T* hidden = row_of(hidden_, row);
+      T* rounded = row_of(scratch_, row);
+      T low = 0, high = 0;
+      for (std::int64_t k = 0; k < d_.hidden; ++k) {
+        low = std::min(low, hidden[k]);
+        high = std::max(high, hidden[k]);
+      }
+      const T scale = high > low ? (high - low) / T{255} : T{1};
+      const T zero = std::nearbyint(std::clamp(-low / scale, T{0}, T{255}));
+      for (std::int64_t k = 0; k < d_.hidden; ++k)
+        rounded[k] = (std::clamp(std::nearbyint(hidden[k] / scale) + zero, T{0}, T{255}) - zero) * scale;
     }
-    const T scale = high > low ? (high - low) / T{255} : T{1};
-    const T zero = std::nearbyint(std::clamp(-low / scale, T{0}, T{255}));
-    for (std::size_t i = 0; i < hidden_.size(); ++i)
-      scratch_[i] = (std::clamp(std::nearbyint(hidden_[i] / scale) + zero, T{0}, T{255}) - zero) * scale;
   }
 
   void step_rnn() {
