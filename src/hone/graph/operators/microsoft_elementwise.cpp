@@ -49,44 +49,70 @@ struct Quantized {
   }
   Expr scale() const { return only_element(op.tensor(first + 1)); }
   Expr zero_point() const { return op.has(first + 2) ? only_element(op.tensor(first + 2)) : Expr(); }
+  /// An element minus the zero point, as i32.
+  Expr difference(const Expr& x) const {
+    const Expr value = ir::cast(ir::kI32, x), zero = zero_point();
+    return zero ? value - ir::cast(ir::kI32, zero) : value;
+  }
   /// The number that an element of the data stands for.
   Expr real(const Expr& x) const { return dequantized(x, zero_point(), op.type(first), scale()); }
 };
 
-/// Quantises by the scale and the zero point that stand at inputs `scale` and `scale + 1`.
-Result<void> check_result(const Application& op, std::size_t scale) {
-  HONE_TRY(expect_one_element(op, scale));
-  if (op.has(scale + 1)) HONE_TRY(expect_one_element(op, scale + 1));
-  return {};
-}
+/// The scale and the zero point (possibly absent) of a result: the inputs `scale` and `scale + 1`.
+struct Quantizer {
+  const Application& op;
+  std::size_t scale;
+  ElementType type;
 
-Expr quantize_result(const Application& op, std::size_t scale, const Expr& x) {
-  const Expr zero_point = op.has(scale + 1) ? only_element(op.tensor(scale + 1)) : Expr();
-  return quantized(x / only_element(op.tensor(scale)), zero_point, op.type(0));
-}
-
-Result<Tensors> define_quantized_binary(const Application& op, FunctionRef<Expr(const Expr&, const Expr&)> f) {
-  HONE_TRY(const Quantized a, Quantized::of(op, 0));
-  HONE_TRY(const Quantized b, Quantized::of(op, 3));
-  HONE_TRY(check_result(op, 6));
-  HONE_TRY(Tensor result, pointwise(op, {op.tensor(0), op.tensor(3)}, [&](const std::vector<Expr>& values) {
-             return quantize_result(op, 6, f(a.real(values[0]), b.real(values[1])));
-           }));
-  return Tensors{std::move(result)};
-}
+  static Result<Quantizer> of(const Application& op, std::size_t scale, ElementType type) {
+    HONE_TRY(expect_one_element(op, scale));
+    if (op.has(scale + 1)) HONE_TRY(expect_one_element(op, scale + 1));
+    return Quantizer{op, scale, type};
+  }
+  /// The element for a number that is divided by the scale already.
+  Expr of_scaled(const Expr& x) const {
+    return quantized(x, op.has(scale + 1) ? only_element(op.tensor(scale + 1)) : Expr(), type);
+  }
+  Expr of(const Expr& x) const { return of_scaled(x / only_element(op.tensor(scale))); }
+};
 
 Result<Tensors> define_qlinear_add(const Application& op) {
-  return define_quantized_binary(op, [](const Expr& a, const Expr& b) { return a + b; });
+  HONE_TRY(const Quantized a, Quantized::of(op, 0));
+  HONE_TRY(const Quantized b, Quantized::of(op, 3));
+  HONE_TRY(const Quantizer result, Quantizer::of(op, 6, op.type(0)));
+  HONE_TRY(Tensor sum, pointwise(op, {op.tensor(0), op.tensor(3)}, [&](const std::vector<Expr>& values) {
+             return result.of(a.real(values[0]) + b.real(values[1]));
+           }));
+  return Tensors{std::move(sum)};
 }
 
+/// The product of the integers is exact, and scaled once.
 Result<Tensors> define_qlinear_mul(const Application& op) {
-  return define_quantized_binary(op, [](const Expr& a, const Expr& b) { return a * b; });
+  HONE_TRY(const Quantized a, Quantized::of(op, 0));
+  HONE_TRY(const Quantized b, Quantized::of(op, 3));
+  HONE_TRY(const Quantizer result, Quantizer::of(op, 6, op.type(0)));
+  HONE_TRY(Tensor product, pointwise(op, {op.tensor(0), op.tensor(3)}, [&](const std::vector<Expr>& values) {
+             const Expr factor = a.scale() * b.scale() / only_element(op.tensor(6));
+             return result.of_scaled(ir::cast(ir::kF32, a.difference(values[0]) * b.difference(values[1])) * factor);
+           }));
+  return Tensors{std::move(product)};
+}
+
+Result<Tensors> define_qlinear_where(const Application& op) {
+  HONE_TRY(const Quantized x, Quantized::of(op, 1));
+  HONE_TRY(const Quantized y, Quantized::of(op, 4));
+  HONE_TRY(const Quantizer result, Quantizer::of(op, 7, op.type(1)));
+  HONE_TRY(Tensor chosen,
+           pointwise(op, {op.tensor(0), op.tensor(1), op.tensor(4)}, [&](const std::vector<Expr>& values) {
+             return result.of(ir::select(values[0], x.real(values[1]), y.real(values[2])));
+           }));
+  return Tensors{std::move(chosen)};
 }
 
 Result<Tensors> define_quantized_unary(const Application& op, FunctionRef<Expr(const Expr&)> f) {
   HONE_TRY(const Quantized x, Quantized::of(op, 0));
-  HONE_TRY(check_result(op, 3));
-  return map_first(op, [&](const Expr& element) { return quantize_result(op, 3, f(x.real(element))); });
+  HONE_TRY(const Quantizer result, Quantizer::of(op, 3, op.type(0)));
+  return map_first(op, [&](const Expr& element) { return result.of(f(x.real(element))); });
 }
 
 Result<Tensors> define_qlinear_sigmoid(const Application& op) {
@@ -113,27 +139,50 @@ Attributes permutation(std::vector<std::int64_t> order) {
   return attributes;
 }
 
-/// `pool` of the numbers that the quantised input stands for, quantised again.
-Result<std::vector<ValueId>> expand_pool(const Application& op, Builder& builder, const std::string& pool) {
+/// The average of the numbers that the quantised input stands for, quantised again.
+Result<std::vector<ValueId>> expand_average_pool(const Application& op, Builder& builder) {
   const bool channels_last = op.integer("channels_last", 0) != 0;
   if (op.rank(0) < 3) return op.fail("input 0 has rank {}, at least 3 needed", op.rank(0));
   Attributes attributes = op.attributes();
   attributes.remove("channels_last");
   ValueId x = builder.add("DequantizeLinear", {op.id(0), op.id(1), op.id(2)});
   if (channels_last) x = builder.add("Transpose", {x}, permutation(channel_order(op.rank(0), true)));
-  x = builder.add(pool, {x}, std::move(attributes));
+  x = builder.add("AveragePool", {x}, std::move(attributes));
   if (channels_last) x = builder.add("Transpose", {x}, permutation(channel_order(op.rank(0), false)));
   Attributes type;
   type.set("output_dtype", static_cast<std::int64_t>(op.type(0)));
   return std::vector<ValueId>{builder.add("QuantizeLinear", {x, op.id(3), op.id(4)}, std::move(type))};
 }
 
-Result<std::vector<ValueId>> expand_average_pool(const Application& op, Builder& builder) {
-  return expand_pool(op, builder, "AveragePool");
-}
-
-Result<std::vector<ValueId>> expand_global_average_pool(const Application& op, Builder& builder) {
-  return expand_pool(op, builder, "GlobalAveragePool");
+/// The sum of the integers is exact, and scaled once.
+Result<Tensors> define_global_average_pool(const Application& op) {
+  if (op.rank(0) < 3) return op.fail("input 0 has rank {}, at least 3 needed", op.rank(0));
+  HONE_TRY(const Quantized x, Quantized::of(op, 0));
+  HONE_TRY(const Quantizer result, Quantizer::of(op, 3, op.type(0)));
+  const std::size_t rank = op.shape(0).size();
+  const std::size_t channel = op.integer("channels_last", 0) != 0 ? rank - 1 : 1;
+  std::vector<tensor::Axis> window;
+  tensor::Shape shape = op.shape(0);
+  double count = 1;
+  for (std::size_t axis = 1; axis < rank; ++axis) {
+    if (axis == channel) continue;
+    window.emplace_back(shape[axis]);
+    count *= static_cast<double>(shape[axis]);
+    shape[axis] = 1;
+  }
+  const Tensor sum = tensor::compute("sum", tensor::axes_of(shape), [&](const Indices& i) -> tensor::Body {
+    return tensor::reduce_sum(window, [&](const Indices& r) {
+      Indices at = i;
+      std::size_t next = 0;
+      for (std::size_t axis = 1; axis < rank; ++axis)
+        if (axis != channel) at[axis] = r[next++];
+      return x.difference(op.tensor(0)(at));
+    });
+  });
+  return Tensors{tensor::compute(op.op(), tensor::axes_of(shape), [&](const Indices& i) {
+    const Expr factor = x.scale() / (only_element(op.tensor(3)) * ir::constant(ir::kF32, count));
+    return result.of_scaled(ir::cast(ir::kF32, sum(i)) * factor);
+  })};
 }
 
 /// Inputs: scale and zero point of the result, then data, scale and zero point of each part.
@@ -145,6 +194,17 @@ Result<std::vector<ValueId>> expand_concat(const Application& op, Builder& build
     parts.push_back(builder.add("DequantizeLinear", {op.id(i), op.id(i + 1), op.id(i + 2)}));
   const ValueId whole = builder.add("Concat", std::move(parts), op.attributes());
   return std::vector<ValueId>{builder.add("QuantizeLinear", {whole, op.id(0), op.id(1)})};
+}
+
+/// Attribute `opset` says which Softmax is meant: before 13 all axes from `axis` on are one.
+Result<std::vector<ValueId>> expand_softmax(const Application& op, Builder& builder) {
+  const std::int64_t opset = op.integer("opset", 13);
+  Attributes axis;
+  axis.set("axis", op.integer("axis", opset < 13 ? 1 : -1));
+  const ValueId x = builder.add("DequantizeLinear", {op.id(0), op.id(1), op.id(2)});
+  const ValueId softmax = builder.add("Softmax", {x}, std::move(axis));
+  builder.nodes().back().opset = opset;
+  return std::vector<ValueId>{builder.add("QuantizeLinear", {softmax, op.id(3), op.id(4)})};
 }
 
 constexpr std::string_view kQuantizedBinary =
@@ -183,7 +243,17 @@ std::span<const Operator> microsoft_elementwise_operators() {
        .domain = kDomain,
        .schema = "X: T, x_scale: float32, x_zero_point: T, y_scale: float32, y_zero_point: T -> Y: T; channels_last; "
                  "T: uint8|int8",
-       .expand = expand_global_average_pool},
+       .define = define_global_average_pool},
+      {.name = "QLinearSoftmax",
+       .domain = kDomain,
+       .schema = "X: T, X_scale: float32, X_zero_point?: T, Y_scale: float32, Y_zero_point: T -> Y: T; axis, opset; "
+                 "T: uint8|int8",
+       .expand = expand_softmax},
+      {.name = "QLinearWhere",
+       .domain = kDomain,
+       .schema = "condition: bool, X: T, x_scale: float32, x_zero_point: T, Y: T, y_scale: float32, y_zero_point: T, "
+                 "z_scale: float32, z_zero_point: T -> Z: T; ; T: uint8|int8",
+       .define = define_qlinear_where},
       {.name = "QLinearConcat",
        .domain = kDomain,
        .schema = "Y_scale: float32, Y_zero_point: T, inputs... -> Y: T; axis; T: uint8|int8",

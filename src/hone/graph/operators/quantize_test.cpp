@@ -114,5 +114,24 @@ TEST(Quantize, MicrosoftArithmeticWorksOnTheNumbersMeant) {
       vec<std::uint8_t>({0, 128, 255}));
 }
 
+TEST(Quantize, MicrosoftOperatorsChooseJoinAndAverage) {
+  const Tensor one = floats({}, {1}), two = floats({}, {2});
+  const Tensor ten = Tensor::scalar<std::int8_t>(10), none = Tensor::scalar<std::int8_t>(0);
+  const Tensor x = vec<std::int8_t>({1, 2, -3}), y = vec<std::int8_t>({4, 5, 6});
+  expect_tensor(
+      *microsoft("QLinearWhere", {vec<bool>({true, false, true}), x, two, none, y, one, ten, one, ten})[0].tensor(),
+      vec<std::int8_t>({12, 5, 4}));
+  expect_tensor(
+      *microsoft("QLinearConcat", {one, none, x, two, none, y, one, ten}, attributes({{"axis", 0}}))[0].tensor(),
+      vec<std::int8_t>({2, 4, -6, -6, -5, -4}));
+  const Tensor image = Tensor::of<std::int8_t>({1, 2, 3}, {1, 2, 3, 40, 50, 60});
+  expect_tensor(*microsoft("QLinearGlobalAveragePool", {image, two, none, one, ten})[0].tensor(),
+                Tensor::of<std::int8_t>({1, 2, 1}, {14, 110}));
+  expect_tensor(
+      *microsoft("QLinearGlobalAveragePool", {image, two, none, one, ten}, attributes({{"channels_last", 1}}))[0]
+           .tensor(),
+      Tensor::of<std::int8_t>({1, 1, 3}, {51, 62, 73}));
+}
+
 }  // namespace
 }  // namespace hone::graph
