@@ -27,6 +27,32 @@ endfunction()
 hone_external(llvm HEADER llvm/IR/Module.h LIBRARY LLVM-19 ROOT /usr/lib/llvm-19)
 hone_external(hwloc HEADER hwloc.h LIBRARY hwloc)
 
+# Libraries that read pictures, for the operator ImageDecoder. Each may be missing: the build then cannot read its format.
+# Those found are in HONE_IMAGE_LIBRARIES, and whoever links them is compiled with HONE_HAS_<NAME>.
+function(hone_image_library name)
+  cmake_parse_arguments(arg "" "HEADER;LIBRARY" "" ${ARGN})
+  find_path(HONE_${name}_INCLUDE "${arg_HEADER}" PATH_SUFFIXES openjpeg-2.5 openjpeg-2.4)
+  find_library(HONE_${name}_LIBRARY "${arg_LIBRARY}")
+  mark_as_advanced(HONE_${name}_INCLUDE HONE_${name}_LIBRARY)
+  if(NOT HONE_${name}_INCLUDE OR NOT HONE_${name}_LIBRARY)
+    message(STATUS "no ${name} images: ${arg_HEADER} or lib${arg_LIBRARY} is missing")
+    return()
+  endif()
+  string(TOUPPER "${name}" upper)
+  add_library(external::${name} UNKNOWN IMPORTED GLOBAL)
+  set_target_properties(external::${name} PROPERTIES
+    IMPORTED_LOCATION "${HONE_${name}_LIBRARY}"
+    INTERFACE_INCLUDE_DIRECTORIES "${HONE_${name}_INCLUDE}"
+    INTERFACE_COMPILE_DEFINITIONS "HONE_HAS_${upper}")
+  set(HONE_IMAGE_LIBRARIES ${HONE_IMAGE_LIBRARIES} external::${name} PARENT_SCOPE)
+endfunction()
+
+hone_image_library(jpeg HEADER jpeglib.h LIBRARY jpeg)
+hone_image_library(jpeg2000 HEADER openjpeg.h LIBRARY openjp2)
+hone_image_library(png HEADER png.h LIBRARY png)
+hone_image_library(tiff HEADER tiffio.h LIBRARY tiff)
+hone_image_library(webp HEADER webp/decode.h LIBRARY webp)
+
 # external::onnx is the classes that protoc makes of ONNX's proto files. They are part of the Python package onnx, which
 # `./dev` installs into build/venv, and pip where it builds a wheel. Fuzzing needs the classes that can list their own fields; all else is faster without.
 if(HONE_SANITIZE MATCHES "fuzzer")

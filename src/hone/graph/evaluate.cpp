@@ -76,6 +76,9 @@ class EvaluatedBody : public runtime::Body {
   EvaluatedBody(const Graph& graph, std::vector<Value> captured) : graph_(graph), captured_(std::move(captured)) {}
 
   Result<std::vector<Value>> run(std::span<const Value> inputs) const override {
+    if (inputs.size() != graph_.inputs.size())
+      return error(ErrorCode::InvalidArgument, "a body of {} inputs is called with {}", graph_.inputs.size(),
+                   inputs.size());
     return evaluate(graph_, inputs, captured_);
   }
 

@@ -121,6 +121,7 @@ TEST(ControlOperators, LoopRefusesBadBodiesAndCounts) {
   no_bool.graph.outputs = {no_bool.constant(Tensor::scalar(1.0F))};
   EXPECT_EQ(run("Loop", {{"body", no_bool.graph}}, {count(1), Value()}, 0).error().message,
             "Loop: the condition must be one bool, found float[]");
+  EXPECT_EQ(run("Loop", body, {count(1), Value()}, 0).error().message, "Loop: a body of 3 inputs is called with 2");
   Builder growing;  // its scan output has another shape each time
   growing.input();
   growing.input();

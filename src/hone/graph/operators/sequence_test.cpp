@@ -84,9 +84,9 @@ TEST(SequenceOperators, TensorsAreSplitAndJoined) {
   expect_tensor(apply_one("ConcatFromSequence", {numbers}, attributes({{"axis", -1}, {"new_axis", 1}})),
                 floats({2}, {1, 2}));
   EXPECT_EQ(message_of("ConcatFromSequence", {Sequence()}, attributes({{"axis", 0}})),
-            "ConcatFromSequence: no tensors to concatenate");
+            "ConcatFromSequence: 0 tensors to concatenate, allowed is 1 and more");
   EXPECT_EQ(message_of("ConcatFromSequence", {Sequence{iota({2, 3}), iota({2, 4})}}, attributes({{"axis", 0}})),
-            "ConcatFromSequence: cannot concatenate float[2, 3] and float[2, 4] along axis 0");
+            "ConcatFromSequence: float[2, 3] and float[2, 4] cannot be concatenated, they may differ in axis 0 alone");
   EXPECT_EQ(message_of("ConcatFromSequence", {numbers}, attributes({{"axis", 0}})),
             "ConcatFromSequence: axis 0 is outside [0, 0)");
 }

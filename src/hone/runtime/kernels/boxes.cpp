@@ -8,23 +8,23 @@
 namespace hone::runtime {
 namespace {
 
-struct Box {
+struct Rectangle {
   float top, left, bottom, right;
 
   float area() const { return (bottom - top) * (right - left); }
 };
 
-Box corner_box(std::span<const float> numbers) {
+Rectangle corner_box(std::span<const float> numbers) {
   return {std::min(numbers[0], numbers[2]), std::min(numbers[1], numbers[3]), std::max(numbers[0], numbers[2]),
           std::max(numbers[1], numbers[3])};
 }
 
-Box center_box(std::span<const float> numbers) {
+Rectangle center_box(std::span<const float> numbers) {
   const float half_width = numbers[2] / 2, half_height = numbers[3] / 2;
   return {numbers[1] - half_height, numbers[0] - half_width, numbers[1] + half_height, numbers[0] + half_width};
 }
 
-bool overlap_too_much(const Box& a, const Box& b, float threshold) {
+bool overlap_too_much(const Rectangle& a, const Rectangle& b, float threshold) {
   const float height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
   const float width = std::min(a.right, b.right) - std::max(a.left, b.left);
   if (!(height > 0) || !(width > 0)) return false;
@@ -44,8 +44,8 @@ Result<double> number_or(const HostCall& call, std::size_t input, std::string_vi
 }
 
 /// The boxes of one batch and class that stay, best first.
-std::vector<std::int64_t> select_boxes(std::span<const Box> boxes, std::span<const float> scores, float iou_threshold,
-                                       float score_threshold, std::int64_t limit) {
+std::vector<std::int64_t> select_boxes(std::span<const Rectangle> boxes, std::span<const float> scores,
+                                       float iou_threshold, float score_threshold, std::int64_t limit) {
   std::vector<std::int64_t> candidates;
   for (std::size_t i = 0; i < scores.size(); ++i)
     if (scores[i] > score_threshold) candidates.push_back(static_cast<std::int64_t>(i));
@@ -55,7 +55,7 @@ std::vector<std::int64_t> select_boxes(std::span<const Box> boxes, std::span<con
   std::vector<std::int64_t> selected;
   for (const std::int64_t candidate : candidates) {
     if (static_cast<std::int64_t>(selected.size()) >= limit) break;
-    const Box& box = boxes[static_cast<std::size_t>(candidate)];
+    const Rectangle& box = boxes[static_cast<std::size_t>(candidate)];
     if (std::none_of(selected.begin(), selected.end(), [&](std::int64_t better) {
           return overlap_too_much(box, boxes[static_cast<std::size_t>(better)], iou_threshold);
         }))
@@ -83,7 +83,7 @@ Result<void> non_max_suppression(HostCall& call) {
   const std::int64_t batches = scores.extent(0), classes = scores.extent(1), count = scores.extent(2);
   const auto per_class = static_cast<std::int64_t>(std::clamp<double>(limit, 0, static_cast<double>(count)));
   std::vector<std::int64_t> rows;
-  std::vector<Box> of_batch(static_cast<std::size_t>(count));
+  std::vector<Rectangle> of_batch(static_cast<std::size_t>(count));
   for (std::int64_t batch = 0; batch < batches; ++batch) {
     for (std::size_t i = 0; i < of_batch.size(); ++i) {
       const auto numbers = boxes.as<float>().subspan((static_cast<std::size_t>(batch * count) + i) * 4, 4);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "hone/runtime/kernels/elements.h"
+#include "hone/runtime/kernels/move.h"
 
 namespace hone::runtime {
 namespace {
@@ -103,7 +104,7 @@ Result<std::vector<Value>> run_scan(const HostCall& call, const ScanPlan& plan, 
     std::vector<Value> arguments = states;
     for (std::size_t i = 0; i < plan.input_axes.size(); ++i) {
       const std::int64_t place = plan.input_reversed[i] ? plan.length - 1 - step : step;
-      HONE_TRY(Tensor part, slice(*inputs[plan.states + i].tensor(), plan.input_axes[i], place, 1));
+      HONE_TRY(Tensor part, slice_axis(*inputs[plan.states + i].tensor(), plan.input_axes[i], place, 1));
       Shape shape = part.shape();
       shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(plan.input_axes[i]));
       arguments.emplace_back(part.reshaped(std::move(shape)));
@@ -126,7 +127,7 @@ Result<Value> batch_element(const Value& value, std::int64_t place) {
   const Tensor* tensor = value.tensor();
   if (!tensor || tensor->rank() == 0 || place >= tensor->extent(0))
     return error(ErrorCode::InvalidArgument, "a batch has no element {}: {}", place, value.describe());
-  HONE_TRY(const Tensor part, slice(*tensor, 0, place, 1));
+  HONE_TRY(const Tensor part, slice_axis(*tensor, 0, place, 1));
   return Value(part.reshaped(Shape(tensor->shape().begin() + 1, tensor->shape().end())));
 }
 
@@ -136,8 +137,8 @@ Result<Value> padded(const Value& value, std::int64_t length) {
   Shape shape = tensor.shape();
   shape[0] = length;
   HONE_TRY(Tensor longer, Tensor::allocate(tensor.type(), std::move(shape)));
-  clear_elements(longer);
-  copy_elements(tensor, 0, longer, 0, tensor.size());
+  fill_zero(longer);
+  copy_run(tensor, 0, longer, 0, tensor.size());
   return Value(longer);
 }
 

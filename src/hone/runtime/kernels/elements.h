@@ -1,4 +1,4 @@
-/// Elements of any type: reading them as C++ numbers, and moving them without looking at them.
+/// Elements of any type, strings included, as C++ values.
 #pragma once
 
 #include <cstdint>
@@ -102,16 +102,6 @@ Result<std::size_t> checked_axis(std::int64_t axis, std::size_t rank);
 /// The only element of a tensor of integers or bools, or an error that calls it `what`.
 Result<std::int64_t> single_integer(const Tensor& tensor, std::string_view what);
 
-/// Copies `count` elements of a tensor to another of the same type, from place `from` to place `to`.
-void copy_elements(const Tensor& source, std::int64_t from, Tensor& target, std::int64_t to, std::int64_t count);
-/// Elements 0, or empty strings.
-void clear_elements(Tensor& tensor);
-
-/// The part [begin, begin + extent) along an axis, which must lie inside.
-Result<Tensor> slice(const Tensor& tensor, std::size_t axis, std::int64_t begin, std::int64_t extent);
-/// The tensors one after the other along an existing axis. They must have one type, and shapes that differ at most in
-/// that axis; there must be at least one.
-Result<Tensor> concatenate(std::span<const Tensor> tensors, std::int64_t axis);
 /// The tensors, all of one type and shape, along a new axis.
 Result<Tensor> stack(std::span<const Tensor> tensors, std::int64_t axis);
 

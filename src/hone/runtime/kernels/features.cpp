@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hone/runtime/kernels/elements.h"
+#include "hone/runtime/kernels/move.h"
 #include "hone/runtime/kernels/scores.h"
 
 namespace hone::runtime {
@@ -67,7 +68,7 @@ Result<void> feature_vectorizer(HostCall& call) {
       return error(ErrorCode::InvalidArgument, "inputdimensions holds {}", widths[i]);
   }
   HONE_TRY(Tensor output, call.output(0, ElementType::F32, {parts.empty() ? 0 : parts[0].count, width}));
-  clear_elements(output);
+  fill_zero(output);
   std::int64_t column = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     for (std::int64_t row = 0; row < parts[i].count; ++row)
@@ -93,7 +94,7 @@ Result<void> array_feature_extractor(HostCall& call) {
     if (place < 0 || place >= width)
       return error(ErrorCode::InvalidArgument, "index {} is outside 0..{}", place, width - 1);
     for (std::int64_t row = 0; row < input.size() / width; ++row)
-      copy_elements(input, row * width + place, output, row * count + k, 1);
+      copy_run(input, row * width + place, output, row * count + k, 1);
   }
   return {};
 }

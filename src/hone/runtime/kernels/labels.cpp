@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "hone/runtime/kernels/elements.h"
+#include "hone/runtime/kernels/move.h"
 
 namespace hone::runtime {
 namespace {
@@ -95,8 +96,8 @@ Result<void> encode(HostCall& call, const Encoding& encoding, const Tensor& inpu
   HONE_TRY(Tensor output, call.output(0, encoding.values.type(), input.shape()));
   for (std::size_t i = 0; i < places.size(); ++i) {
     const bool is_known = places[i] >= 0;
-    copy_elements(is_known ? encoding.values : encoding.fallback, is_known ? places[i] : 0, output,
-                  static_cast<std::int64_t>(i), 1);
+    copy_run(is_known ? encoding.values : encoding.fallback, is_known ? places[i] : 0, output,
+             static_cast<std::int64_t>(i), 1);
   }
   return {};
 }
@@ -124,7 +125,7 @@ Result<Encoding> encoding_of(const Attributes& attributes) {
     encoding.fallback = Tensor::scalar(attributes.real("default_float", -0.0F));
   } else {
     HONE_TRY(encoding.fallback, Tensor::allocate(values->type(), {}));
-    clear_elements(encoding.fallback);
+    fill_zero(encoding.fallback);
     if (values->type() == ElementType::F64) encoding.fallback.as<double>()[0] = -0.0;
     if (values->type() == ElementType::I32) encoding.fallback.as<std::int32_t>()[0] = -1;
     if (values->type() == ElementType::I16) encoding.fallback.as<std::int16_t>()[0] = -1;
@@ -199,7 +200,7 @@ Result<void> one_hot_encoder(HostCall& call) {
   Shape shape = input.shape();
   shape.push_back(categories->size());
   HONE_TRY(Tensor output, call.output(0, ElementType::F32, shape));
-  clear_elements(output);
+  fill_zero(output);
   const bool allows_unknown = call.attributes.integer("zeros", 1) != 0;
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (places[i] >= 0)

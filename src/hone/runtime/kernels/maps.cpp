@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "hone/runtime/kernels/elements.h"
+#include "hone/runtime/kernels/move.h"
 #include "hone/runtime/kernels/scores.h"
 
 namespace hone::runtime {
@@ -21,7 +22,7 @@ Result<const Map*> map_of(const Value& value) {
 
 /// Writes one element, converted between numbers and strings as necessary.
 Result<void> write_converted(const Tensor& from, Tensor& to, std::size_t place) {
-  if (from.type() == to.type()) return copy_elements(from, 0, to, static_cast<std::int64_t>(place), 1), Result<void>();
+  if (from.type() == to.type()) return copy_run(from, 0, to, static_cast<std::int64_t>(place), 1), Result<void>();
   double number = 0;
   if (from.type() == ElementType::String) {
     const std::string& text = from.strings()[0];
@@ -64,7 +65,7 @@ Result<void> cast_map(HostCall& call) {
   const bool is_sparse = form == "SPARSE";
   const std::int64_t count = is_sparse ? call.attributes.integer("max_map", 1) : std::ssize(map->values);
   HONE_TRY(Tensor output, call.output(0, type, {1, count}));
-  clear_elements(output);
+  fill_zero(output);
   for (std::size_t i = 0; i < map->values.size(); ++i) {
     const std::int64_t place = is_sparse ? (*keys)[i] : static_cast<std::int64_t>(i);
     if (place < 0 || place >= count)
@@ -83,7 +84,7 @@ Result<void> dict_vectorizer(HostCall& call) {
   const ElementType type = map->values.empty() ? ElementType::F32 : map->values[0].tensor()->type();
   const std::int64_t count = words.empty() ? std::ssize(numbers) : std::ssize(words);
   HONE_TRY(Tensor output, call.output(0, type, {1, count}));
-  clear_elements(output);
+  fill_zero(output);
   const auto place_all = [&](const auto& vocabulary) -> Result<void> {
     using Keys = std::remove_cvref_t<decltype(vocabulary)>;
     const auto* keys = std::get_if<Keys>(&map->keys);

@@ -113,18 +113,32 @@ class Parser {
     RegexNode sequence{.kind = Kind::Chain};
     while (!at_end() && rest()[0] != '|' && rest()[0] != ')') {
       if (skip("\\Q")) {
-        while (!at_end() && !skip("\\E")) {
-          HONE_TRY(const char32_t code, next_code());
-          sequence.children.push_back(set_node({{code, code}}));
-        }
+        HONE_TRY(parse_quoted(sequence));
         continue;
       }
       HONE_TRY(std::optional<RegexNode> atom, parse_atom(depth));
       if (!atom) continue;
-      HONE_TRY(RegexNode repeated, parse_repeats(*std::move(atom)));
-      sequence.children.push_back(std::move(repeated));
+      HONE_TRY(add_repeated(sequence, *std::move(atom)));
     }
     return sequence;
+  }
+
+  /// Characters up to \\E, which stand for themselves; a repetition behind it takes the last.
+  Result<void> parse_quoted(RegexNode& sequence) {
+    while (!at_end() && !rest().starts_with("\\E")) {
+      HONE_TRY(const char32_t code, next_code());
+      RegexNode character = set_node({{code, code}});
+      if (skip("\\E")) return add_repeated(sequence, std::move(character));
+      sequence.children.push_back(std::move(character));
+    }
+    (void)skip("\\E");
+    return {};
+  }
+
+  Result<void> add_repeated(RegexNode& sequence, RegexNode atom) {
+    HONE_TRY(RegexNode repeated, parse_repeats(std::move(atom)));
+    sequence.children.push_back(std::move(repeated));
+    return {};
   }
 
   /// One piece without its repetition; none if it only set flags.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hone/runtime/kernels/elements.h"
+#include "hone/runtime/kernels/move.h"
 
 namespace hone::runtime {
 namespace {
@@ -111,7 +112,7 @@ Result<void> split_to_sequence(HostCall& call) {
   Sequence pieces;
   std::int64_t begin = 0;
   for (const std::int64_t extent : extents) {
-    HONE_TRY(Tensor piece, slice(input, axis, begin, extent));
+    HONE_TRY(Tensor piece, slice_axis(input, axis, begin, extent));
     begin += extent;
     if (drops_axis) {
       Shape shape = piece.shape();
@@ -134,7 +135,7 @@ Result<void> concat_from_sequence(HostCall& call) {
   }
   const std::int64_t axis = call.attributes.integer("axis", 0);
   HONE_TRY(call.outputs[0],
-           call.attributes.integer("new_axis", 0) != 0 ? stack(tensors, axis) : concatenate(tensors, axis));
+           call.attributes.integer("new_axis", 0) != 0 ? stack(tensors, axis) : concat_axis(tensors, axis));
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "hone/runtime/kernels/elements.h"
+#include "hone/runtime/kernels/move.h"
 
 namespace hone::runtime {
 namespace {
@@ -171,8 +172,8 @@ Result<void> unique(HostCall& call) {
   HONE_TRY(Tensor output, call.output(0, input.type(), shape));
   for (std::int64_t o = 0; o < view.outer; ++o)
     for (std::size_t g = 0; g < groups.first.size(); ++g)
-      copy_elements(input, (o * view.extent + groups.first[g]) * view.inner, output,
-                    (o * shape[axis] + static_cast<std::int64_t>(g)) * view.inner, view.inner);
+      copy_run(input, (o * view.extent + groups.first[g]) * view.inner, output,
+               (o * shape[axis] + static_cast<std::int64_t>(g)) * view.inner, view.inner);
   HONE_TRY(write_indices(call, 1, groups.first));
   HONE_TRY(write_indices(call, 2, groups.group));
   return write_indices(call, 3, groups.counts);

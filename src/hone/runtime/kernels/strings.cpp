@@ -6,6 +6,7 @@
 
 #include "hone/runtime/kernels/elements.h"
 #include "hone/runtime/kernels/letter_case.h"
+#include "hone/runtime/kernels/move.h"
 #include "hone/runtime/kernels/regex.h"
 
 namespace hone::runtime {
@@ -108,7 +109,7 @@ Result<void> string_split(HostCall& call) {
   Shape shape = input.shape();
   shape.push_back(static_cast<std::int64_t>(longest));
   HONE_TRY(Tensor output, call.output(0, ElementType::String, shape));
-  clear_elements(output);
+  fill_zero(output);
   for (std::size_t i = 0; i < pieces.size(); ++i)
     std::move(pieces[i].begin(), pieces[i].end(), output.strings().begin() + static_cast<std::ptrdiff_t>(i * longest));
   if (!call.wants(1)) return {};

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "hone/runtime/kernels/elements.h"
+#include "hone/runtime/kernels/move.h"
 
 namespace hone::runtime {
 namespace {
@@ -102,7 +103,7 @@ Result<void> vectorize(HostCall& call, const Grams& grams, const std::vector<Wor
   const bool is_batch = shape.size() == 2;
   const std::int64_t rows = is_batch ? shape[0] : 1;
   HONE_TRY(Tensor output, call.output(0, ElementType::F32, is_batch ? Shape{rows, grams.width} : Shape{grams.width}));
-  clear_elements(output);
+  fill_zero(output);
   const std::size_t row_words = rows == 0 ? 0 : words.size() / static_cast<std::size_t>(rows);
   std::vector<std::int64_t> counts;
   for (std::int64_t row = 0; row < rows; ++row) {
