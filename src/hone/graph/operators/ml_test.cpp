@@ -148,8 +148,8 @@ TEST(MlOperators, LinearModels) {
   ASSERT_TRUE(results) << results.error().message;
   expect_tensor(*results->at(0).tensor(), testing::ints({4, 3}));
   expect_tensor(*results->at(1).tensor(), floats({2, 2}, {0.11920292F, 0.880797F, 0.880797F, 0.11920292F}), 1e-6);
-  given.set("coefficients", Floats{1, 2, 3});
-  EXPECT_EQ(refused("LinearClassifier", {x}, given), "LinearClassifier: 3 coefficients for 1 scores of 2 features");
+  given.set("coefficients", Floats{1});
+  EXPECT_EQ(refused("LinearClassifier", {x}, given), "LinearClassifier: 1 coefficients for 1 scores of 2 features");
   EXPECT_EQ(refused("LinearRegressor", {x}, attributes({{"targets", INT64_MAX}})),
             "LinearRegressor: 0 coefficients for 9223372036854775807 scores of 2 features");
 }

@@ -1,6 +1,7 @@
 #include "hone/runtime/kernels/labels.h"
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -15,7 +16,7 @@ struct NumberLess {
   bool operator()(double a, double b) const { return a < b || (std::isnan(b) && !std::isnan(a)); }
 };
 
-/// The places of keys in a list, of the last one if a key stands there several times.
+/// The places of keys in a list: of a key that stands there several times, the first.
 struct Places {
   std::map<std::string, std::int64_t, std::less<>> strings;
   std::map<std::int64_t, std::int64_t> integers;
@@ -25,7 +26,7 @@ struct Places {
   Result<void> add(const Tensor& keys) {
     std::int64_t place = 0;
     return with_element_type(keys.type(), [&](auto zero) -> Result<void> {
-      for (const auto& key : elements_of<decltype(zero)>(keys)) of_type(key).insert_or_assign(converted(key), place++);
+      for (const auto& key : elements_of<decltype(zero)>(keys)) of_type(key).emplace(converted(key), place++);
       return {};
     });
   }
@@ -102,13 +103,15 @@ Result<void> encode(HostCall& call, const Encoding& encoding, const Tensor& inpu
   return {};
 }
 
-Result<Encoding> encoding_of(const Attributes& attributes) {
+/// Before version 4 of the operator a NaN equals no key.
+Result<Encoding> encoding_of(const Attributes& attributes, bool knows_nan) {
   Encoding encoding;
   const std::optional<Tensor> keys = list_of(attributes, "keys"), values = list_of(attributes, "values");
   if (!keys || !values) return error(ErrorCode::InvalidArgument, "keys and values must both be given");
   if (keys->size() != values->size())
     return error(ErrorCode::InvalidArgument, "{} keys for {} values", keys->size(), values->size());
   HONE_TRY(encoding.keys.add(*keys));
+  if (!knows_nan) encoding.keys.reals.erase(std::numeric_limits<double>::quiet_NaN());
   encoding.key_type = keys->type();
   encoding.values = *values;
   const Tensor* fallback = attributes.tensor("default_tensor");
@@ -164,7 +167,8 @@ Result<void> label_encoder(HostCall& call) {
     return map_either_way(call, Tensor::of_strings({count}, classes), numbers_up_to(count));
   }
   HONE_TRY(const Tensor input, call.tensor(0));
-  HONE_TRY(const auto encoding, call.attributes.prepared<Encoding>([&] { return encoding_of(call.attributes); }));
+  HONE_TRY(const auto encoding,
+           call.attributes.prepared<Encoding>([&] { return encoding_of(call.attributes, call.opset >= 4); }));
   if (input.type() != encoding->key_type)
     return error(ErrorCode::InvalidArgument, "the input holds {}, the keys are {}", name_of(input.type()),
                  name_of(encoding->key_type));

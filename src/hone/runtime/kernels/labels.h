@@ -5,7 +5,7 @@
 
 namespace hone::runtime {
 
-/// LabelEncoder: keys become values; what is no key becomes the default. NaN is equal to NaN.
+/// LabelEncoder: keys become values; what is no key becomes the default. NaN is equal to NaN since version 4.
 Result<void> label_encoder(HostCall& call);
 /// CategoryMapper: strings become numbers, or numbers strings.
 Result<void> category_mapper(HostCall& call);

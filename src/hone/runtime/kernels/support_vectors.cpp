@@ -204,7 +204,9 @@ Result<void> svm_classifier(HostCall& call) {
   HONE_TRY(const Classifier classifier, classifier_of(call.attributes, rows.width));
   const Machine& machine = classifier.machine;
   const bool has_probabilities = machine.vector_count > 0 && !classifier.prob_a.empty();
-  const bool is_binary = machine.rho.size() == 1 && classifier.classes() == 2;
+  SecondScore second = SecondScore::None;
+  if (machine.rho.size() == 1 && classifier.classes() == 2)
+    second = classifier.how == PostTransform::None ? SecondScore::Negative : SecondScore::Complement;
 
   std::vector<std::int64_t> classes;
   std::vector<std::vector<float>> all_scores;
@@ -222,8 +224,7 @@ Result<void> svm_classifier(HostCall& call) {
     }
     const std::vector<float>& judged = votes.empty() ? scores : votes;
     classes.push_back(std::max_element(judged.begin(), judged.end()) - judged.begin());
-    all_scores.push_back(
-        finished_scores(classifier.how, std::move(scores), is_binary ? SecondScore::Negative : SecondScore::None));
+    all_scores.push_back(finished_scores(classifier.how, std::move(scores), second));
   }
   HONE_TRY(classifier.labels.write(call, classes));
   const std::size_t pairs = classifier.classes() * (classifier.classes() - 1) / 2;

@@ -152,29 +152,17 @@ Result<Forest> indexed_of(const Attributes& attributes) {
   return forest;
 }
 
-/// Two classes of which the trees may know only one: its score decides, and makes that of the other.
+/// Two classes. Trees that know only the first mean the second by it: its score decides, and makes that of the other.
 std::pair<std::int64_t, std::vector<float>> judge_two(const Forest& forest, Sums sums) {
-  if (forest.base.size() == 2) {
-    if (sums.has_score[1] && !sums.has_score[0]) {
-      sums.scores[1] += forest.base[1];
-    } else {
-      sums.scores[0] += forest.base[0];
-      sums.scores[1] += forest.base[1];
-    }
-  } else if (forest.base.size() == 1) {
-    sums.scores[0] += forest.base[0];
-  }
+  for (std::size_t i = 0; i < forest.base.size(); ++i) sums.scores[i] += forest.base[i];
   const auto first = static_cast<float>(sums.scores[0]), second = static_cast<float>(sums.scores[1]);
-  if (!forest.has_one_class_of_two) {
-    std::vector<float> scores = {first, second};
-    const std::int64_t winner = second > first ? 1 : 0;
-    transform(forest.how, scores);
-    return {winner, std::move(scores)};
-  }
-  const float score = sums.has_score[1] ? second : first;
-  const bool is_second = score > (forest.is_positive ? 0.5F : 0.0F);
-  return {is_second ? 1 : 0,
-          finished_scores(forest.how, {score}, forest.is_positive ? SecondScore::Complement : SecondScore::Negative)};
+  const bool is_single = forest.has_one_class_of_two && !sums.has_score[1] && forest.base.size() < 2;
+  std::int64_t winner = second > first ? 1 : 0;
+  if (forest.has_one_class_of_two && forest.base.size() < 2)
+    winner = (is_single ? first : second) > (forest.is_positive ? 0.5F : 0.0F) ? 1 : 0;
+  const SecondScore other = forest.is_positive ? SecondScore::Complement : SecondScore::Negative;
+  if (is_single) return {winner, finished_scores(forest.how, {first}, other)};
+  return {winner, finished_scores(forest.how, {first, second}, SecondScore::None)};
 }
 
 }  // namespace

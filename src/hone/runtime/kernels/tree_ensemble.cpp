@@ -55,7 +55,8 @@ bool TreeEnsemble::goes_to_yes(const Node& node, double feature) const {
     case Branch::NotEqual:
       return feature != node.threshold;
     case Branch::Member:
-      return std::binary_search(members_[node.members].begin(), members_[node.members].end(), feature);
+      return !std::isnan(feature) &&
+             std::binary_search(members_[node.members].begin(), members_[node.members].end(), feature);
     case Branch::Leaf:
       break;
   }
