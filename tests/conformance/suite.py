@@ -29,7 +29,7 @@ import hone
 import hone.backend
 
 BATCH = 25
-SAMPLE_STEP = 9  # of the tests of nodes, every so many run in the sample
+SAMPLE_STEP = 4  # of the tests of nodes, every so many run in the sample
 
 PASSED, FAILED, UNSUPPORTED = "passed", "failed", "unsupported"
 
@@ -130,7 +130,7 @@ def classify(error: BaseException) -> tuple[str, str]:
 
 
 def one_line(text: str, limit: int = 300) -> str:
-    text = " ".join(text.split())
+    text = " ".join(text.replace(f"{Path(__file__).resolve().parents[2]}/", "").split())
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

@@ -111,6 +111,7 @@ TEST(Documents, TheirOutputIsWhatTheirExamplesPrint) {
 TEST(Documents, EveryTutorialHasAnExample) {
   for (const auto& entry : fs::directory_iterator(fs::path(HONE_SOURCE_DIR) / "docs/tutorial")) {
     const std::string file = "docs/tutorial/" + entry.path().filename().string();
+    if (!blocks_of(read(file), "python").empty()) continue;  // tests/python runs these
     EXPECT_TRUE(std::any_of(std::begin(kDocuments), std::end(kDocuments), [&](const Document& document) {
       return document.file == file;
     })) << file;
