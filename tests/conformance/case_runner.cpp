@@ -29,6 +29,14 @@ std::vector<char> read_bytes(const fs::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+/// The input as its type declares it: numpy has no bfloat16, so that some files hold its bits as uint16.
+Value as_declared(Value value, const graph::Type& type) {
+  if (const runtime::Tensor* tensor = value.tensor())
+    if (tensor->type() == runtime::ElementType::U16 && type.element == runtime::ElementType::BF16)
+      return tensor->reinterpreted(type.element);
+  return value;
+}
+
 /// Reads input_0.pb, input_1.pb, … of a data set; `values` are those of the graph, whose types say how to read them.
 Result<std::vector<Value>> read_values(const fs::path& folder, std::string_view what, const graph::Graph& graph,
                                        const std::vector<graph::ValueId>& ids) {
@@ -42,7 +50,7 @@ Result<std::vector<Value>> read_values(const fs::path& folder, std::string_view 
     const std::vector<char> bytes = read_bytes(file);
     const graph::Type& type = graph.values[static_cast<std::size_t>(ids[i])].type;
     HONE_TRY(Value value, frontend::read_value(std::as_bytes(std::span(bytes)), type));
-    values.push_back(std::move(value));
+    values.push_back(what == "input" ? as_declared(std::move(value), type) : std::move(value));
   }
 }
 
