@@ -103,6 +103,7 @@ Result<std::vector<Tensor>> define_conv_integer(const Application& op) {
 /// x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B.
 Result<std::vector<Tensor>> define_quantized_conv(const Application& op) {
   HONE_TRY(const tensor::ConvOptions options, conv_options(op, 3));
+  for (const std::size_t input : {1, 6, 7}) HONE_TRY(expect_single(op, input));
   HONE_TRY(const Tensor x, without_zero_point(op, 0, 2, op.shape(0).size()));
   HONE_TRY(const Tensor weight, without_zero_point(op, 3, 5, 0));
   HONE_TRY(const Tensor product, convolve(x, weight, options));

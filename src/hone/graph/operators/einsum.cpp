@@ -2,12 +2,12 @@
 #include <map>
 #include <string>
 
+#include "hone/graph/operators/attention_parts.h"
 #include "hone/graph/operators/families.h"
 #include "hone/graph/operators/reduce_plan.h"
 
 namespace hone::graph {
 
-using ir::Expr;
 using tensor::Indices;
 using tensor::Tensor;
 
@@ -110,45 +110,181 @@ Result<std::map<char, std::int64_t>> extents_of(const Application& op, const Equ
   return extents;
 }
 
-Result<std::vector<Tensor>> define_einsum(const Application& op) {
-  HONE_TRY(const Equation equation, parse(op));
-  HONE_TRY(const auto extents, extents_of(op, equation));
-  const ir::DType stored = op.tensor(0).type(), type = accumulator_type(stored);
-  for (std::size_t i = 1; i < op.input_count(); ++i)
-    if (op.tensor(i).type() != stored) return op.fail("inputs 0 and {} have different types", i);
+using Extents = std::map<char, std::int64_t>;
 
+/// An operand on its way to the result: a value whose axes have the labels, no label twice.
+struct Term {
+  Shaped value;
+  Labels labels;
+};
+
+bool has(const Labels& labels, char label) { return labels.find(label) != Labels::npos; }
+
+/// The labels of `from` that pass, each once, in their order.
+template <typename Predicate>
+Labels chosen(const Labels& from, Predicate is_wanted) {
+  Labels labels;
+  for (const char label : from)
+    if (is_wanted(label) && !has(labels, label)) labels.push_back(label);
+  return labels;
+}
+
+/// Builds the expansion.
+class Contraction {
+ public:
+  Contraction(const Application& op, Builder& builder, const Extents& extents)
+      : parts_(op, builder), extents_(extents) {}
+
+  /// One operand with the labels `kept`: repeated labels are its diagonal, others are summed over.
+  Term reduce(const Shaped& value, const Labels& labels, const Labels& kept) {
+    if (labels == kept) return {value, labels};
+    Shape shape;
+    for (const char label : kept) shape.push_back(value.shape[labels.find(label)]);
+    const ValueId id = parts_.builder().add_node("hone", "Contract", {value.id}, 1,
+                                                 attributes_of({{"from", labels}, {"to", kept}}))[0];
+    return {{id, std::move(shape)}, kept};
+  }
+
+  /// The product of two operands, summed over the labels that are in both and not in `kept`: one matrix product.
+  Term multiply(Term a, Term b, const Labels& kept) {
+    a = without_single(a);
+    b = without_single(b);
+    const Labels shared = chosen(a.labels, [&](char l) { return has(b.labels, l); });
+    const Labels batch = chosen(shared, [&](char l) { return has(kept, l); });
+    const Labels inner = chosen(shared, [&](char l) { return !has(kept, l); });
+    const Labels rows = chosen(a.labels, [&](char l) { return !has(shared, l); });
+    const Labels columns = chosen(b.labels, [&](char l) { return !has(shared, l); });
+    const Shaped left = arranged(a, {batch, rows, inner}), right = arranged(b, {batch, inner, columns});
+    const Shape shape = {left.shape[0], left.shape[1], right.shape[2]};
+    const Shaped product{parts_.builder().add("MatMul", {left.id, right.id}), shape};
+    const Labels labels = batch + rows + columns;
+    return {parts_.reshape(product, shape_of(labels)), labels};
+  }
+
+  /// The operand with its axes in the order of the labels; those it does not have get extent 1, then all are widened.
+  Shaped finish(const Term& term, const Labels& labels) {
+    const Labels own = chosen(labels, [&](char l) { return has(term.labels, l); });
+    Shaped value = transposed(term, own);
+    Shape with_ones;
+    for (const char label : labels) with_ones.push_back(has(own, label) ? value.shape[own.find(label)] : 1);
+    value = parts_.reshape(value, with_ones);
+    const Shape wanted = shape_of(labels);
+    if (value.shape == wanted) return value;
+    return {parts_.builder().add("Expand", {value.id, parts_.builder().ints(wanted)}), wanted};
+  }
+
+ private:
+  Shape shape_of(const Labels& labels) const {
+    Shape shape;
+    for (const char label : labels) shape.push_back(extents_.at(label));
+    return shape;
+  }
+
+  /// Without the axes of extent 1 that stand for more: the other operand has the elements.
+  Term without_single(const Term& term) {
+    Labels labels;
+    Shape shape;
+    for (std::size_t axis = 0; axis < term.labels.size(); ++axis)
+      if (term.value.shape[axis] != 1 || extents_.at(term.labels[axis]) == 1) {
+        labels.push_back(term.labels[axis]);
+        shape.push_back(term.value.shape[axis]);
+      }
+    return {parts_.reshape(term.value, shape), labels};
+  }
+
+  Shaped transposed(const Term& term, const Labels& order) {
+    if (order == term.labels) return term.value;
+    std::vector<std::int64_t> permutation;
+    for (const char label : order) permutation.push_back(static_cast<std::int64_t>(term.labels.find(label)));
+    return parts_.transpose(term.value, permutation);
+  }
+
+  /// Three axes, each of which holds one group of labels.
+  Shaped arranged(const Term& term, const std::vector<Labels>& groups) {
+    Labels order;
+    Shape shape;
+    for (const Labels& group : groups) {
+      order += group;
+      std::int64_t count = 1;
+      for (const char label : group) count *= extents_.at(label);
+      shape.push_back(count);
+    }
+    return parts_.reshape(transposed(term, order), shape);
+  }
+
+  Parts parts_;
+  const Extents& extents_;
+};
+
+/// Multiplies from left to right, and sums over each label as soon as no later operand has it.
+Result<std::vector<ValueId>> expand_einsum(const Application& op, Builder& builder) {
+  for (std::size_t i = 1; i < op.input_count(); ++i)
+    if (op.type(i) != op.type(0)) return op.fail("inputs 0 and {} have different types", i);
+  HONE_TRY(const Equation equation, parse(op));
+  HONE_TRY(const Extents extents, extents_of(op, equation));
+  Contraction contraction(op, builder, extents);
+  std::vector<Term> terms;
+  for (std::size_t i = 0; i < equation.terms.size(); ++i) {
+    const auto is_needed = [&](char label) {
+      if (has(equation.result, label)) return true;
+      for (std::size_t other = 0; other < equation.terms.size(); ++other)
+        if (other != i && has(equation.terms[other], label)) return true;
+      return false;
+    };
+    terms.push_back(
+        contraction.reduce({op.id(i), op.shape(i)}, equation.terms[i], chosen(equation.terms[i], is_needed)));
+  }
+  Term product = terms[0];
+  for (std::size_t i = 1; i < terms.size(); ++i) {
+    Labels kept = equation.result;
+    for (std::size_t later = i + 1; later < terms.size(); ++later) kept += terms[later].labels;
+    product = contraction.multiply(product, terms[i], kept);
+  }
+  // labels of extent 1 on one side may be left
+  product = contraction.reduce(product.value, product.labels,
+                               chosen(product.labels, [&](char label) { return has(equation.result, label); }));
+  const Shaped result = contraction.finish(product, equation.result);
+  return std::vector{result.id == op.id(0) ? builder.add("Identity", {result.id}) : result.id};
+}
+
+/// One operand with labels `from` summed to the labels `to`.
+Result<std::vector<Tensor>> define_contract(const Application& op) {
+  const Labels from = op.text("from", ""), to = op.text("to", "");
+  const Tensor& x = op.tensor(0);
+  if (from.size() != x.rank()) return op.fail("labels '{}' for {} axes", from, x.rank());
+  Extents extents;
+  for (std::size_t axis = 0; axis < from.size(); ++axis)
+    if (extents.try_emplace(from[axis], x.extent(axis)).first->second != x.extent(axis))
+      return op.fail("label '{}' has extents {} and {}, they must be equal", from[axis], extents.at(from[axis]),
+                     x.extent(axis));
   std::vector<tensor::Axis> axes, reduced;
   Labels reduced_labels;
-  for (const char label : equation.result) axes.emplace_back(extents.at(label));
+  for (const char label : to) {
+    if (!extents.contains(label)) return op.fail("label '{}' is not in '{}'", label, from);
+    axes.emplace_back(extents.at(label));
+  }
   for (const auto& [label, extent] : extents)
-    if (equation.result.find(label) == Labels::npos) {
+    if (!has(to, label)) {
       reduced.emplace_back(extent);
       reduced_labels.push_back(label);
     }
-  const Tensor sum = tensor::compute("einsum", axes, [&](const Indices& i) {
+  const ir::DType type = accumulator_type(x.type());
+  const Tensor sum = tensor::compute("contract", axes, [&](const Indices& i) {
     return tensor::reduce_sum(reduced, [&](const Indices& r) {
-      std::map<char, Expr> at;
-      for (std::size_t n = 0; n < i.size(); ++n) at.emplace(equation.result[n], i[n]);
-      for (std::size_t n = 0; n < r.size(); ++n) at.emplace(reduced_labels[n], r[n]);
-      Expr product;
-      for (std::size_t t = 0; t < equation.terms.size(); ++t) {
-        Indices indices;
-        for (std::size_t axis = 0; axis < equation.terms[t].size(); ++axis)
-          indices.push_back(op.shape(t)[axis] == 1 ? ir::imm(0) : at.at(equation.terms[t][axis]));
-        const Expr factor = ir::cast(type, op.tensor(t)(indices));
-        product = product ? product * factor : factor;
-      }
-      return product;
+      Indices at;
+      for (const char label : from) at.push_back(has(to, label) ? i[to.find(label)] : r[reduced_labels.find(label)]);
+      return ir::cast(type, x(at));
     });
   });
-  return std::vector<Tensor>{converted(sum, stored)};
+  return std::vector<Tensor>{converted(sum, x.type())};
 }
 
 }  // namespace
 
 std::span<const Operator> einsum_operators() {
   static const Operator entries[] = {
-      {.name = "Einsum", .schema = "Inputs...: T -> Output: T; equation; T: number", .define = define_einsum},
+      {.name = "Einsum", .schema = "Inputs...: T -> Output: T; equation; T: number", .expand = expand_einsum},
+      {.name = "Contract", .domain = "hone", .schema = "x: T -> y: T; from, to; T: number", .define = define_contract},
   };
   return entries;
 }

@@ -43,6 +43,8 @@ Result<std::vector<ValueId>> expand_linear_attention(const Application& op, Buil
 
 Result<std::vector<OutputSpec>> infer_linear_attention(const Application& op) {
   const std::int64_t heads = op.integer("q_num_heads", 1), groups = op.integer("kv_num_heads", 1);
+  if (op.rank(0) != 3 || op.rank(2) != 3 || heads < 1 || groups < 1)
+    return op.fail("{} and {} heads, allowed is 1 and more", heads, groups);
   const std::int64_t key = op.shape(0)[2] / heads, value = op.shape(2)[2] / groups;
   return std::vector<OutputSpec>{{ElementType::F32, {op.shape(0)[0], op.shape(0)[1], heads * value}},
                                  {ElementType::F32, {op.shape(0)[0], groups, key, value}}};

@@ -101,14 +101,14 @@ Result<std::vector<Tensor>> define_matmul_integer(const Application& op) {
 Expr scale_at(const Application& op, std::size_t input, const Indices& i, bool is_left) {
   const Tensor& scale = op.tensor(input);
   if (is_single(op, input)) return ir::cast(ir::kF32, scalar_or_entry(op, input, ir::imm(0)));
-  if (scale.rank() == 1 && is_left) return ir::cast(ir::kF32, scale(i[i.size() - 2]));
+  if (scale.rank() == 1 && is_left && i.size() >= 2) return ir::cast(ir::kF32, scale(i[i.size() - 2]));
   return ir::cast(ir::kF32, tensor::broadcast_at(scale, i));
 }
 
 Result<void> check_scale(const Application& op, std::size_t input, const tensor::Shape& result, bool is_left) {
   if (is_single(op, input)) return {};
   tensor::Shape shape = op.shape(input);
-  if (shape.size() == 1 && is_left) shape.push_back(1);
+  if (shape.size() == 1 && is_left && result.size() >= 2) shape.push_back(1);
   const auto broadcast = tensor::broadcast(op.op(), shape, result);
   if (broadcast && *broadcast == result) return {};
   return op.fail("a scale of shape {} for a result of shape {}", tensor::show_shape(op.shape(input)),
@@ -120,6 +120,7 @@ Result<std::vector<Tensor>> define_quantized_matmul(const Application& op) {
   HONE_TRY(const Tensor a, centered_operand(op, 0, 2, Side::Left));
   HONE_TRY(const Tensor b, centered_operand(op, 3, 5, Side::Right));
   HONE_TRY(const Tensor product, product_of(op, a, b));
+  HONE_TRY(expect_single(op, 7));
   HONE_TRY(check_scale(op, 1, product.shape(), true));
   HONE_TRY(check_scale(op, 4, product.shape(), false));
   HONE_TRY(check_scale(op, 6, product.shape(), true));

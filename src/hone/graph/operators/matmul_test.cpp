@@ -43,6 +43,10 @@ TEST(Einsum, UnderstandsEllipsesDiagonalsAndImplicitResults) {
   expect_tensor(einsum("ij, jk", {m, m}), floats({2, 2}, {7, 10, 15, 22}));
   expect_tensor(einsum("...ij->...i", {iota({2, 1, 2})}), floats({2, 1}, {1, 5}));
   expect_tensor(einsum("i,j,k->", {m.reshaped({4}), m.reshaped({4}), m.reshaped({4})}), floats({}, {1000}));
+  expect_tensor(einsum("ij,jk,kl->li", {m, m, m}), floats({2, 2}, {37, 81, 54, 118}));
+  expect_tensor(einsum("bij,bij->bji", {iota({2, 1, 2}), floats({1, 1, 2}, {1, 10})}),
+                floats({2, 2, 1}, {0, 10, 2, 30}));
+  expect_tensor(einsum("ij,jk->ik", {floats({1, 0}, {}), floats({0, 2}, {})}), floats({1, 2}, {0, 0}));
   EXPECT_EQ(message_of("Einsum", {m}, attributes({{"equation", std::string("ij->k")}})),
             "Einsum: label 'k' of the result stands in no term");
 }

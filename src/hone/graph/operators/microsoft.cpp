@@ -30,7 +30,7 @@ Result<std::vector<Tensor>> define_integer_to_float(const Application& op) {
   HONE_TRY(const Tensor product, product_of(op, a, b));
   if (product.rank() < 1) return op.fail("a product without columns");
   for (const std::size_t input : {3, 6}) HONE_TRY(expect_per_column(op, input, product.shape().back()));
-  if (!is_single(op, 2)) return op.fail("a_scale of shape {}, allowed is one number", tensor::show_shape(op.shape(2)));
+  HONE_TRY(expect_single(op, 2));
   const ir::DType type = op.tensor(2).type();
   return std::vector<Tensor>{tensor::compute("scaled", tensor::axes_of(product.shape()), [&](const Indices& i) {
     const Expr scale =
@@ -58,6 +58,7 @@ Result<std::vector<Tensor>> define_quantized_gemm(const Application& op) {
   HONE_TRY(const Tensor b, without_zero_point(op, 3, 5, is_b_turned ? 0 : 1));
   HONE_TRY(const Tensor product,
            product_of(op, a, b, {.transpose_a = op.integer("transA", 0) != 0, .transpose_b = is_b_turned}));
+  for (const std::size_t input : {1, 7, 8}) HONE_TRY(expect_single(op, input));
   HONE_TRY(expect_per_column(op, 4, product.extent(1)));
   if (op.has(6)) {
     const auto shape = tensor::broadcast(op.op(), product.shape(), op.shape(6));
@@ -210,6 +211,13 @@ Result<std::vector<ValueId>> expand_dynamic_quantize_lstm(const Application& op,
       op.shape(2)[2] != op.shape(1)[2] || op.shape(2)[2] != 4 * op.shape(2)[1])
     return op.fail("X {}, W {} and R {} do not fit", tensor::show_shape(op.shape(0)), tensor::show_shape(op.shape(1)),
                    tensor::show_shape(op.shape(2)));
+  const tensor::Shape each = {op.shape(1)[0]}, per_column = {op.shape(1)[0], op.shape(1)[2]};
+  for (std::size_t input = 8; input < 12; ++input)
+    if (op.shape(input) != each && op.shape(input) != per_column)
+      return op.fail("input {} has shape {}, allowed are {} and {}", input, tensor::show_shape(op.shape(input)),
+                     tensor::show_shape(each), tensor::show_shape(per_column));
+  if (op.has(3) && op.shape(3) != tensor::Shape{op.shape(1)[0], 2 * op.shape(1)[2]})
+    return op.fail("a bias of shape {}", tensor::show_shape(op.shape(3)));
   Parts parts(op, builder);
   const std::int64_t steps = op.shape(0)[0], batch = op.shape(0)[1], width = op.shape(0)[2];
   const std::int64_t directions = op.shape(1)[0], gates = op.shape(1)[2];

@@ -34,6 +34,7 @@ Result<std::vector<Tensor>> define_mask(const Application& op) {
   const Tensor& mask = op.tensor(0);
   const std::int64_t batch = op.integer("batch", 1), queries = op.integer("queries", 1), keys = op.integer("keys", 1);
   const auto type = ir_type(static_cast<ElementType>(op.integer("to", 1)));
+  if (!type || !type->is_float()) return op.fail("type {}, allowed are float types", op.integer("to", 1));
   const double filter = op.real("mask_filter_value", -10000);
   const bool is_vector = mask.rank() == 1;
   const bool fits = (is_vector && (mask.extent(0) == batch || mask.extent(0) == 2 * batch)) ||
@@ -187,6 +188,11 @@ Result<Heads> heads_of(const Application& op, Parts& parts, std::int64_t heads) 
     return parts.map("Add", x, {columns(parts, bias, begin, begin + x.shape[2]).id});
   };
   const std::int64_t width = query.shape[2];
+  for (const Shaped& x : {key, value})
+    if (x.shape.size() != 4 && (x.shape.size() != 3 || x.shape[2] % heads != 0))
+      return op.fail("key or value of shape {} with {} heads", tensor::show_shape(x.shape), heads);
+  if (!bias.is_absent() && bias.shape != Shape{2 * width + (value.shape.size() == 3 ? value.shape[2] : width)})
+    return op.fail("a bias of shape {}", tensor::show_shape(bias.shape));
   const auto by_heads = [&](const Shaped& x, std::int64_t begin) {
     return x.shape.size() == 4 ? x : parts.split_heads(with_bias(x, begin), heads);
   };
@@ -201,6 +207,7 @@ Result<std::vector<ValueId>> expand_multi_head_attention(const Application& op, 
   HONE_TRY(Heads all, heads_of(op, parts, heads));
   std::int64_t past = 0;
   if (op.has(6) != op.has(7)) return op.fail("past_key and past_value must come together");
+  if (op.has(6) && (op.rank(6) != 4 || op.rank(7) != 4)) return op.fail("a past of {} axes, allowed are 4", op.rank(6));
   if (op.has(6) && op.rank(1) != 4) {
     past = op.shape(6)[2];
     all.k = parts.concat(parts.input(6), all.k, 2);
@@ -243,6 +250,11 @@ Result<std::vector<Tensor>> define_append(const Application& op) {
   if (fresh.rank() != 4 || (op.has(2) && op.rank(2) != 4))
     return op.fail("keys of {} axes, allowed are 4", fresh.rank());
   const tensor::Shape shape = {fresh.extent(0), fresh.extent(1), keys, fresh.extent(3)};
+  if (keys < 0 || before.shape() != tensor::Shape{fresh.extent(0)})
+    return op.fail("{} keys, and {} starts for a batch of {}", keys, before.shape().size(), fresh.extent(0));
+  for (const std::size_t axis : {0, 1, 3})
+    if (op.has(2) && op.shape(2)[axis] != shape[axis])
+      return op.fail("a past of shape {} for {}", tensor::show_shape(op.shape(2)), tensor::show_shape(shape));
   return std::vector<Tensor>{tensor::compute("present", tensor::axes_of(shape), [&](const Indices& i) {
     const Expr start = before(i[0]), offset = i[2] - start, zero = ir::constant(fresh.type(), std::int64_t{0});
     const Expr is_fresh = ir::logical_and(offset >= 0, offset < fresh.extent(2));
@@ -276,6 +288,10 @@ Result<std::vector<ValueId>> expand_group_query_attention(const Application& op,
     return op.fail("key and value of 3 axes are missing");
   HONE_TRY(const std::vector<std::int64_t> total, op.ints(6));
   if (total.size() != 1) return op.fail("total_sequence_length of {} elements, allowed is 1", total.size());
+  for (const std::size_t past : {3, 4})
+    if (op.has(past) && op.rank(past) != 4) return op.fail("a past of {} axes, allowed are 4", op.rank(past));
+  if (k.shape[2] % groups != 0 || v.shape[2] % groups != 0 || q.shape[2] % heads != 0)
+    return op.fail("{}, {} and {} columns for {} and {} heads", q.shape[2], k.shape[2], v.shape[2], heads, groups);
   q = parts.split_heads(q, heads);
   k = parts.split_heads(k, groups);
   v = parts.split_heads(v, groups);

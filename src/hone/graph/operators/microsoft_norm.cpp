@@ -92,6 +92,9 @@ Result<std::vector<Tensor>> define_embed_layer_norm(const Application& op) {
   for (const std::size_t input : {5, 6})
     if (op.shape(input) != tensor::Shape{width})
       return op.fail("input {} has shape {}, allowed is [{}]", input, tensor::show_shape(op.shape(input)), width);
+  if (op.has(7) && op.shape(7) != ids.shape()) return op.fail("mask and input_ids have different shapes");
+  if (op.has(8) && op.shape(8) != ids.shape() && op.shape(8) != tensor::Shape{1, ids.extent(1)})
+    return op.fail("position_ids of shape {}, allowed is that of the input_ids", tensor::show_shape(op.shape(8)));
   const ir::DType type = accumulator_type(words.type());
   const Tensor sum = tensor::compute("embedding", {ids.extent(0), ids.extent(1), width}, [&](const Indices& i) {
     Expr place = i[1];

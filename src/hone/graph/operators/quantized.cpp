@@ -15,6 +15,11 @@ bool is_single(const Application& op, std::size_t input) {
   return true;
 }
 
+Result<void> expect_single(const Application& op, std::size_t input) {
+  if (!op.has(input) || is_single(op, input)) return {};
+  return op.fail("input {} has shape {}, allowed is one number", input, tensor::show_shape(op.shape(input)));
+}
+
 Expr scalar_or_entry(const Application& op, std::size_t input, const Expr& index) {
   const Tensor& x = op.tensor(input);
   Indices at(x.rank(), ir::imm(0));

@@ -8,6 +8,9 @@ namespace hone::graph {
 /// Whether the input is a single number, of whatever rank.
 bool is_single(const Application& op, std::size_t input);
 
+/// An error unless the input, if it is there, is a single number.
+Result<void> expect_single(const Application& op, std::size_t input);
+
 /// Input `input` as a number, or as one number per entry of an axis: the element at `index` of a vector.
 ir::Expr scalar_or_entry(const Application& op, std::size_t input, const ir::Expr& index);
 

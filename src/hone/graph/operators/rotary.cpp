@@ -37,6 +37,7 @@ Result<Layout> layout_of(const Application& op, const Places& places) {
   if (layout.is_flat && (heads < 1 || x[2] % heads != 0))
     return op.fail("num_heads {}, allowed are divisors of {}", heads, x[2]);
   layout.size = layout.is_flat ? x[2] / heads : x[3];
+  if (layout.size < 1) return op.fail("heads of {} numbers, allowed is 1 and more", layout.size);
   if (layout.rotated == 0) layout.rotated = layout.size;
   if (layout.rotated < 0 || layout.rotated > layout.size || layout.rotated % 2 != 0)
     return op.fail("rotary_embedding_dim {}, allowed are even numbers up to {}", layout.rotated, layout.size);

@@ -30,7 +30,7 @@ struct Transform {
   bool is_inverse, is_one_sided;
 };
 
-constexpr std::int64_t kLargestMatrix = 1 << 21;
+constexpr std::int64_t kLargestMatrix = 1 << 21, kLongest = 1 << 26;
 
 /// The matrix [inputs · in_parts, outputs · out_parts] of a transform.
 runtime::Tensor transform_matrix(const Transform& t) {
@@ -90,7 +90,7 @@ Result<Transform> transform_of(const Application& op, std::int64_t extent, std::
   const bool is_real_result = t.is_inverse && t.is_one_sided;
   t.length = is_real_result ? 2 * (extent - 1) : extent;
   if (op.has(1)) { HONE_TRY(t.length, whole_number(op, 1)); }
-  if (t.length < 1) return op.fail("dft_length {}, allowed is 1 and more", t.length);
+  if (t.length < 1 || t.length > kLongest) return op.fail("dft_length {}, allowed are 1..{}", t.length, kLongest);
   t.inputs = std::min(extent, is_real_result ? t.length / 2 + 1 : t.length);
   t.outputs = t.is_one_sided && !t.is_inverse ? t.length / 2 + 1 : t.length;
   t.out_parts = is_real_result ? 1 : 2;
@@ -158,6 +158,9 @@ Result<std::vector<ValueId>> expand_stft(const Application& op, Builder& builder
 Result<std::vector<Tensor>> define_frames(const Application& op) {
   const Tensor& x = op.tensor(0);
   const std::int64_t length = op.integer("length", 1), step = op.integer("step", 1);
+  if (x.rank() != 3 || step < 1 || length < 1 || length > x.extent(1) ||
+      (op.has(1) && op.shape(1) != tensor::Shape{length}))
+    return op.fail("frames of {} every {}", length, step);
   const std::int64_t frames = (x.extent(1) - length) / step + 1;
   return std::vector<Tensor>{
       tensor::compute("frames", {x.extent(0), frames, length, x.extent(2)}, [&](const Indices& i) {
@@ -168,6 +171,7 @@ Result<std::vector<Tensor>> define_frames(const Application& op) {
 
 Result<std::vector<OutputSpec>> infer_fourier(const Application& op) {
   Shape shape = op.shape(0);
+  if (shape.size() < 2) return op.fail("an input of {} axes, allowed is 2 and more", shape.size());
   const bool is_real = op.integer("inverse", 0) != 0 && op.integer("onesided", 0) != 0;
   shape[shape.size() - 2] = op.integer("outputs", 1);
   shape.back() = is_real ? 1 : 2;
@@ -188,7 +192,7 @@ Result<std::vector<ValueId>> constant_of(const Application& op, Builder& builder
 Result<std::vector<ValueId>> expand_window(const Application& op, Builder& builder, double first, double second,
                                            double third) {
   HONE_TRY(const std::int64_t size, whole_number(op, 0));
-  if (size < 0 || size > (std::int64_t{1} << 28)) return op.fail("size {}, allowed is 0 and more", size);
+  if (size < 0 || size > kLongest) return op.fail("size {}, allowed are 0..{}", size, kLongest);
   const std::int64_t period = op.integer("periodic", 1) != 0 ? size : size - 1;
   std::vector<double> numbers;
   for (std::int64_t n = 0; n < size; ++n) {
@@ -219,7 +223,10 @@ Result<std::vector<ValueId>> expand_mel_weights(const Application& op, Builder& 
   if (bands < 0 || length < 0 || rate < 1 || lower.size() != 1 || upper.size() != 1)
     return op.fail("{} bands of a transform of {} at rate {}", bands, length, rate);
   const std::int64_t bins = length / 2 + 1;
+  if (bands > kLongest || length > kLongest)
+    return op.fail("{} bands of {}, allowed are up to {}", bands, length, kLongest);
   HONE_TRY(const std::int64_t count, runtime::element_count({bins, bands}));
+  if (count > kLongest) return op.fail("{} weights, allowed are up to {}", count, kLongest);
   const auto to_mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   const double low = to_mel(lower[0]), spacing = (to_mel(upper[0]) - low) / static_cast<double>(bands + 2);
   std::vector<std::int64_t> edges;
