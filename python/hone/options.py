@@ -1,4 +1,4 @@
-"""Options of sessions and runs, under onnxruntime's names. What does not apply to hone is accepted and has no effect."""
+"""Options of sessions and runs under onnxruntime's names; what does not apply to hone is accepted without effect."""
 
 from __future__ import annotations
 

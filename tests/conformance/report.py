@@ -12,10 +12,13 @@ Results = Mapping[str, Sequence[Record]]  # by version of the onnx package
 
 STATUSES = ("passed", "failed", "unsupported")
 
-# Why tests whose names begin so cannot pass, where what they raise does not tell.
+# Why tests do not pass, where what they raise does not tell: by version (all if empty) and how their names begin.
 EXPLANATIONS = {
-    "test_bernoulli": "draws random numbers, and the suite expects those of numpy's generator",
-    "test_loop16_seq_none": "the suite cannot compare the scalar in its own expected sequence (it asks for its length)",
+    ("", "test_bernoulli"): "draws random numbers, and the suite expects those of numpy's generator",
+    ("", "test_dft_inverse"): "the expected zeros are 1.9e-7 by rounding, more than the suite's own tolerance of 1e-7",
+    ("", "test_loop16_seq_none"): "the suite asks for the length of a scalar in its own expected sequence",
+    ("1.17.0", "test_adam_multiple"): "the model lacks the epsilon that the expected values were computed with",
+    ("1.17.0", "test_qlinearmatmul"): "the expected int8 values wrap around where the operator saturates",
 }
 
 
@@ -46,7 +49,7 @@ def markdown(results: Results, commit: str) -> str:
         lines += [f"### onnx {version}", ""]
         missing = [record for record in records if record["status"] != "passed"]
         for record in missing:
-            lines.append(f"- `{record['name']}` ({record['status']}): {reason_of(record)}")
+            lines.append(f"- `{record['name']}` ({record['status']}): {reason_of(record, version)}")
         lines += ["" if missing else "Everything passes.", ""]
     lines += ["## By operator", "", "Passed of all tests about an operator; the kinds in brackets are about no single one.", ""]
     lines += operator_table(results)
@@ -69,10 +72,11 @@ def operator_table(results: Results) -> list[str]:
     return lines
 
 
-def reason_of(record: Record) -> str:
+def reason_of(record: Record, version: str) -> str:
     """Why a test does not pass: as a sentence where that is known, otherwise what was raised."""
-    for beginning, explanation in EXPLANATIONS.items():
-        if record["name"].startswith(beginning):
+    for (when, beginning), explanation in EXPLANATIONS.items():
+        is_meant = record["name"].startswith(beginning) and when in ("", version)
+        if is_meant and record["reason"].startswith(("wrong:", "TypeError: Unable to compare")):
             return explanation
     return plain(record["reason"])
 
