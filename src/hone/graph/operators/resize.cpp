@@ -116,9 +116,13 @@ Result<std::vector<ResizeAxis>> plan_of(const Application& op, const ResizeOptio
   }
   Shape shape;
   for (const ResizeAxis& axis : plan) shape.push_back(axis.to);
-  HONE_TRY(const std::int64_t count, runtime::element_count(shape));
-  for (std::size_t i = 0; i < plan.size(); ++i)
-    if (count > 0 && plan[i].from == 0) return op.fail("axis {} has no elements", i);
+  HONE_TRY(runtime::element_count(shape));
+  constexpr std::int64_t kMost = std::int64_t{1} << 26;  // what tables may reasonably hold
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    if (plan[i].from == 0 && plan[i].to != 0) return op.fail("axis {} has no elements", i);
+    if (std::max(plan[i].from, plan[i].to) > kMost && (plan[i].from != plan[i].to || plan[i].scale != 1))
+      return op.fail("axis {} from extent {} to {}, allowed are extents up to {}", i, plan[i].from, plan[i].to, kMost);
+  }
   return plan;
 }
 
@@ -172,9 +176,11 @@ Result<std::vector<ValueId>> expand_resize(const Application& op, Builder& build
   std::vector<ResizeTable> tables(plan.size());
   Integers axes;
   for (std::size_t i = 0; i < plan.size(); ++i) {
-    if (plan[i].from > 0) tables[i] = resize_table(plan[i], options);
-    if (plan[i].from == 0 ? plan[i].to != 0 : !is_unchanged(tables[i], plan[i].from))
-      axes.push_back(static_cast<std::int64_t>(i));
+    const bool is_same =
+        plan[i].from == plan[i].to && plan[i].scale == 1 && plan[i].roi_start == 0 && plan[i].roi_end == 1;
+    if (is_same || plan[i].from == 0) continue;
+    tables[i] = resize_table(plan[i], options);
+    if (!is_unchanged(tables[i], plan[i].from)) axes.push_back(static_cast<std::int64_t>(i));
   }
   ValueId y = op.id(0);
   if (options.mode == "nearest" && !axes.empty()) {

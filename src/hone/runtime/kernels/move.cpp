@@ -102,22 +102,65 @@ void fill_zero(Tensor& to) {
   }
 }
 
+namespace {
+
+/// Neighbours of a result that come from neighbours (stride 1) or from one element (stride 0).
+struct Run {
+  std::int64_t target, source, stride, count;
+};
+
+/// The runs of a map; places that take the other element have none.
+std::vector<Run> runs_of(const std::vector<std::int64_t>& map) {
+  std::vector<Run> runs;
+  for (std::size_t i = 0; i < map.size(); ++i) {
+    if (map[i] < 0) continue;
+    if (!runs.empty()) {
+      Run& last = runs.back();
+      const bool is_next = last.target + last.count == static_cast<std::int64_t>(i);
+      if (is_next && last.count == 1 && (map[i] == last.source || map[i] == last.source + 1))
+        last.stride = map[i] - last.source;
+      if (is_next && map[i] == last.source + last.count * last.stride) {
+        ++last.count;
+        continue;
+      }
+    }
+    runs.push_back({static_cast<std::int64_t>(i), map[i], 1, 1});
+  }
+  return runs;
+}
+
+}  // namespace
+
 void take(const Tensor& from, const std::vector<std::vector<std::int64_t>>& maps, const Tensor* other, Tensor& to) {
   HONE_CHECK(maps.size() == from.rank() && from.rank() == to.rank(), "{} maps for {} axes", maps.size(), from.rank());
-  const std::vector<std::int64_t> strides = strides_of(from.shape());
-  std::vector<std::size_t> at(maps.size(), 0);
-  if (other)
+  if (to.size() == 0) return;
+  if (maps.empty()) return copy_run(from, 0, to, 0, 1);
+  const bool has_others = std::any_of(maps.begin(), maps.end(), [](const std::vector<std::int64_t>& map) {
+    return std::any_of(map.begin(), map.end(), [](std::int64_t index) { return index < 0; });
+  });
+  if (has_others && other)
     fill(to, *other);
-  else
+  else if (has_others)
     fill_zero(to);
-  for (std::int64_t i = 0; i < to.size(); ++i) {
+  const std::vector<std::int64_t> strides = strides_of(from.shape());
+  const std::vector<Run> runs = runs_of(maps.back());
+  const std::size_t outer = maps.size() - 1;
+  const auto line = static_cast<std::int64_t>(maps.back().size());
+  std::vector<std::size_t> at(outer, 0);
+  for (std::int64_t start = 0; start < to.size(); start += line) {
     std::int64_t position = 0;
-    for (std::size_t axis = 0; axis < maps.size() && position >= 0; ++axis) {
+    for (std::size_t axis = 0; axis < outer && position >= 0; ++axis) {
       const std::int64_t index = maps[axis][at[axis]];
       position = index < 0 ? -1 : position + index * strides[axis];
     }
-    if (position >= 0) copy_run(from, position, to, i, 1);
-    for (std::size_t axis = maps.size(); axis-- > 0;) {
+    if (position >= 0)
+      for (const Run& run : runs) {
+        if (run.stride == 1)
+          copy_run(from, position + run.source, to, start + run.target, run.count);
+        else
+          copy_line(from, position + run.source, run.stride, to, start + run.target, 1, run.count);
+      }
+    for (std::size_t axis = outer; axis-- > 0;) {
       if (++at[axis] < maps[axis].size()) break;
       at[axis] = 0;
     }

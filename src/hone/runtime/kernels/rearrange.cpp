@@ -188,7 +188,11 @@ Result<void> concat_kernel(HostCall& call) {
   std::vector<Tensor> parts;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     HONE_TRY(Tensor part, call.tensor(i));
-    parts.push_back(std::move(part));
+    if (part.rank() != 1 || part.size() != 0) parts.push_back(std::move(part));
+  }
+  if (parts.empty()) {  // all are empty vectors, which may stand beside anything
+    HONE_TRY(Tensor first, call.tensor(0));
+    parts.push_back(std::move(first));
   }
   HONE_TRY(call.outputs[0], concat_axis(parts, call.attributes.integer("axis", 0)));
   return {};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
+#include <span>
 
 #include "hone/runtime/kernels/number.h"
 #include "hone/runtime/kernels/shape_rules.h"
@@ -15,26 +17,18 @@ Error bad(fmt::format_string<Args...> format, Args&&... args) {
   return error(ErrorCode::InvalidArgument, "{}", fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// Four neighbours of a point in an image and their weights.
+/// Two neighbours of a place on an axis and their weights, which are 0 far outside.
 struct Sample {
-  std::int64_t at[4] = {0, 0, 0, 0};
-  double weight[4] = {0, 0, 0, 0};
+  std::int64_t low = 0, high = 0;
+  double low_weight = 0, high_weight = 0;
 };
 
-/// The neighbours of a point for bilinear interpolation; all weights are 0 far outside the image.
-Sample sample_at(double y, double x, std::int64_t height, std::int64_t width) {
-  Sample sample;
-  if (!(y >= -1 && y <= static_cast<double>(height) && x >= -1 && x <= static_cast<double>(width))) return sample;
-  const auto neighbours = [](double place, std::int64_t extent, std::int64_t& low, std::int64_t& high) {
-    const double clamped = std::max(place, 0.0);
-    low = std::min(static_cast<std::int64_t>(clamped), extent - 1);
-    high = std::min(low + 1, extent - 1);
-    return low >= extent - 1 ? 0.0 : clamped - static_cast<double>(low);
-  };
-  std::int64_t top = 0, bottom = 0, left = 0, right = 0;
-  const double down = neighbours(y, height, top, bottom), along = neighbours(x, width, left, right);
-  return {{top * width + left, top * width + right, bottom * width + left, bottom * width + right},
-          {(1 - down) * (1 - along), (1 - down) * along, down * (1 - along), down * along}};
+Sample sample_at(double place, std::int64_t extent) {
+  if (!(place >= -1 && place <= static_cast<double>(extent))) return {};
+  const double clamped = std::max(place, 0.0);
+  const std::int64_t low = std::min(static_cast<std::int64_t>(clamped), extent - 1);
+  const double beyond = low == extent - 1 ? 0.0 : clamped - static_cast<double>(low);
+  return {low, std::min(low + 1, extent - 1), 1 - beyond, beyond};
 }
 
 struct RoiOptions {
@@ -43,50 +37,42 @@ struct RoiOptions {
   std::int64_t samples = 0, rows = 1, columns = 1;
 };
 
-/// The samples of all bins of one region, `per_bin` of them for each.
-std::vector<Sample> samples_of(const double* roi, const RoiOptions& options, std::int64_t height, std::int64_t width,
-                               std::int64_t& per_bin) {
-  const double offset = options.is_half_pixel ? 0.5 : 0.0;
-  const double left = roi[0] * options.scale - offset, top = roi[1] * options.scale - offset;
-  double roi_width = roi[2] * options.scale - offset - left, roi_height = roi[3] * options.scale - offset - top;
-  if (!options.is_half_pixel) {
-    roi_width = std::max(roi_width, 1.0);
-    roi_height = std::max(roi_height, 1.0);
-  }
-  const double bin_height = roi_height / static_cast<double>(options.rows);
-  const double bin_width = roi_width / static_cast<double>(options.columns);
-  constexpr double kMost = 4096;  // samples along one side of a bin; only broken data asks for more
-  const auto count = [&](double size) {
-    if (options.samples > 0) return options.samples;
-    return static_cast<std::int64_t>(std::isfinite(size) ? std::clamp(std::ceil(size), 0.0, kMost) : 0.0);
-  };
-  const std::int64_t down = count(bin_height), along = count(bin_width);
-  per_bin = down * along;
+/// The samples of all bins along one axis of a region, one bin after the other.
+std::vector<Sample> samples_of(double from, double to, std::int64_t bins, std::int64_t extent,
+                               const RoiOptions& options) {
+  const double offset = options.is_half_pixel ? 0.5 : 0.0, start = from * options.scale - offset;
+  double size = to * options.scale - offset - start;
+  if (!options.is_half_pixel) size = std::max(size, 1.0);
+  const double bin_size = size / static_cast<double>(bins);
+  constexpr double kMost = 1 << 16;  // only broken data asks for more
+  const double wanted = std::isfinite(bin_size) ? std::clamp(std::ceil(bin_size), 0.0, kMost) : 0.0;
+  const std::int64_t count = options.samples > 0 ? options.samples : static_cast<std::int64_t>(wanted);
   std::vector<Sample> samples;
-  samples.reserve(static_cast<std::size_t>(per_bin * options.rows * options.columns));
-  for (std::int64_t row = 0; row < options.rows; ++row)
-    for (std::int64_t column = 0; column < options.columns; ++column)
-      for (std::int64_t i = 0; i < down; ++i)
-        for (std::int64_t k = 0; k < along; ++k)
-          samples.push_back(sample_at(
-              top +
-                  (static_cast<double>(row) + (static_cast<double>(i) + 0.5) / static_cast<double>(down)) * bin_height,
-              left + (static_cast<double>(column) + (static_cast<double>(k) + 0.5) / static_cast<double>(along)) *
-                         bin_width,
-              height, width));
+  for (std::int64_t i = 0; i < bins * count; ++i)
+    samples.push_back(
+        sample_at(start + (static_cast<double>(i) + 0.5) / static_cast<double>(count) * bin_size, extent));
   return samples;
 }
 
-/// The mean of the samples, or the largest of all weighted neighbours.
+/// The mean over all pairs of samples, or the largest of all weighted neighbours.
 template <typename Number>
-double pooled(const typename Number::Stored* image, const Sample* samples, std::int64_t count, bool is_max) {
-  double sum = 0;
-  for (std::int64_t i = 0; i < count; ++i)
-    for (int k = 0; k < 4; ++k) {
-      const double value = samples[i].weight[k] * static_cast<double>(Number::load(image[samples[i].at[k]]));
-      sum = !is_max ? sum + value : i == 0 && k == 0 ? value : std::max(sum, value);
+double pooled(const typename Number::Stored* image, std::int64_t width, std::span<const Sample> rows,
+              std::span<const Sample> columns, bool is_max) {
+  double sum = 0, most = -std::numeric_limits<double>::infinity();
+  const auto visit = [&](std::int64_t y, std::int64_t x, double weight) {
+    const double value = weight * static_cast<double>(Number::load(image[y * width + x]));
+    sum += value;
+    most = std::max(most, value);
+  };
+  for (const Sample& y : rows)
+    for (const Sample& x : columns) {
+      visit(y.low, x.low, y.low_weight * x.low_weight);
+      visit(y.low, x.high, y.low_weight * x.high_weight);
+      visit(y.high, x.low, y.high_weight * x.low_weight);
+      visit(y.high, x.high, y.high_weight * x.high_weight);
     }
-  return is_max ? sum : sum / static_cast<double>(std::max<std::int64_t>(count, 1));
+  if (rows.empty() || columns.empty()) return 0;
+  return is_max ? most : sum / static_cast<double>(rows.size() * columns.size());
 }
 
 }  // namespace
@@ -122,13 +108,18 @@ Result<void> roi_align_kernel(HostCall& call) {
     for (std::int64_t r = 0; r < roi_tensor.extent(0); ++r) {
       const std::int64_t batch = batches[static_cast<std::size_t>(r)];
       if (batch < 0 || batch >= x.extent(0)) return bad("batch index {} is outside [0, {})", batch, x.extent(0));
-      std::int64_t per_bin = 0;
-      const std::vector<Sample> samples = samples_of(rois.data() + r * 4, options, height, width, per_bin);
+      const double* roi = rois.data() + r * 4;
+      const std::vector<Sample> ys = samples_of(roi[1], roi[3], options.rows, height, options);
+      const std::vector<Sample> xs = samples_of(roi[0], roi[2], options.columns, width, options);
+      const std::size_t down = ys.size() / static_cast<std::size_t>(options.rows);
+      const std::size_t along = xs.size() / static_cast<std::size_t>(options.columns);
       for (std::int64_t c = 0; c < channels; ++c) {
         const Stored* image = x.as<Stored>().data() + (batch * channels + c) * height * width;
-        for (std::int64_t bin = 0; bin < options.rows * options.columns; ++bin)
-          *write++ = Number::store(static_cast<typename Number::Wide>(
-              pooled<Number>(image, samples.data() + bin * per_bin, per_bin, options.is_max)));
+        for (std::size_t row = 0; row < static_cast<std::size_t>(options.rows); ++row)
+          for (std::size_t column = 0; column < static_cast<std::size_t>(options.columns); ++column)
+            *write++ = Number::store(static_cast<typename Number::Wide>(
+                pooled<Number>(image, width, std::span(ys).subspan(row * down, down),
+                               std::span(xs).subspan(column * along, along), options.is_max)));
       }
     }
     return {};
