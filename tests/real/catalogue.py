@@ -17,7 +17,7 @@ class Model:
     `runs` makes the feeds of several runs, at two sizes where the model has dynamic dimensions. An input that a run
     leaves out is taken from the outputs of the run before, as `carry` (output → input) says. `classes` names outputs
     whose arg-max along the last axis must be equal. `rounds` marks models that round inside, such as those with int8
-    weights, of which a larger error is expected.
+    weights, of which a larger error is expected. `twin` is a file that computes the same by other operators.
     """
 
     name: str
@@ -26,6 +26,7 @@ class Model:
     classes: tuple[str, ...] = ()
     carry: dict[str, str] = field(default_factory=dict)
     rounds: bool = False
+    twin: str = ""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,8 @@ def feature_extractors() -> tuple[Model, ...]:
     resamplers = [f"resample_{rate}_{to}" for to in ("8", "16") for rate in rates if rate != to]
 
     def extractor(name: str, rate: int) -> Model:
-        return Model(name, f"{folder}{name}.onnx", lambda: waveforms(rate))
+        twin = f"{folder}{name}_conv.onnx" if name in kinds else ""  # onnxruntime's STFT loses digits, unlike its Conv
+        return Model(name, f"{folder}{name}.onnx", lambda: waveforms(rate), twin=twin)
 
     return (*(extractor(name, 16000) for name in spectral),
             *(extractor(name, rates[name.split("_")[1]]) for name in resamplers))
