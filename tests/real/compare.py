@@ -25,7 +25,7 @@ import fetch
 import judge
 import nudge
 from catalogue import Feeds, Model, Package
-from engine import REFERENCE, STAND_IN, Job, Result, open_session, run_isolated
+from engine import REFERENCE, STAND_IN, Job, Result, one_line, open_session, run_isolated
 from packages import EXTRA, LISTED
 
 # How many times inputs and weights are changed to find onnxruntime's own spread.
@@ -182,7 +182,11 @@ def compare(models: Sequence[tuple[Package, Model]], options: Options) -> int:
     failures = []
     remarks = 0
     for package, model in models:
-        row = try_model(package, model, options)
+        try:
+            row = try_model(package, model, options)
+        except Exception as error:  # noqa: BLE001 - what onnxruntime raises on one model must not end the table
+            problem = f"cannot be judged: {type(error).__name__}: {one_line(str(error))}"
+            row = Row(package, f"{package.name}/{model.name}", verdict=judge.Verdict(problem=problem))
         print(line(row, width), flush=True)
         remarks += bool(row.remark)
         if row.verdict.problem:

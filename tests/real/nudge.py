@@ -24,7 +24,8 @@ def values(array: np.ndarray, random: np.random.Generator, strength: float) -> n
     if not np.issubdtype(array.dtype, np.floating):
         return array
     strength = max(strength, 0.8 * float(np.finfo(array.dtype).eps))
-    return (array * (1 + strength * random.standard_normal(array.shape))).astype(array.dtype)
+    changed = array * (1 + strength * random.standard_normal(array.shape))
+    return np.asarray(changed, array.dtype)  # of a scalar numpy makes no array
 
 
 def feeds(original: Feeds, seed: int, strength: float) -> Feeds:

@@ -131,6 +131,17 @@ def test_one_failure_makes_the_exit_code_and_leaves_the_others(package: Package,
     assert "1 of 2 models pass in engine_right, 0 of them with" in printed and "failed: tiny/absent" in printed
 
 
+def test_a_model_that_the_reference_refuses_fails_alone(package: Package, monkeypatch: pytest.MonkeyPatch,
+                                                         capsys: pytest.CaptureFixture[str]) -> None:
+    unfed = Package("tiny", "1.0", (Model("unfed", "tiny.onnx", lambda: [{"x": np.zeros((1, 3), np.float32)}]),))
+    monkeypatch.setattr(compare, "LISTED", (unfed, package))
+    monkeypatch.setattr(compare, "EXTRA", ())
+    assert compare.main(["--engine", "engine_right"]) == 1
+    printed = capsys.readouterr().out
+    assert "FAIL: cannot be judged: ValueError: Required inputs (['state']) are missing" in printed
+    assert "1 of 2 models pass in engine_right" in printed
+
+
 def test_an_unknown_name_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         compare.main(["--only", "no-such-model"])
@@ -210,9 +221,11 @@ def test_an_engine_may_differ_as_onnxruntime_does_from_itself_on_a_model_that_ca
 
 
 def test_nudges_change_floats_in_their_last_digits_only() -> None:
-    feeds: Feeds = {"x": np.linspace(1, 2, 100, dtype=F32), "h": np.ones(100, np.float16), "ids": np.arange(3)}
+    feeds: Feeds = {"x": np.linspace(1, 2, 100, dtype=F32), "h": np.ones(100, np.float16), "ids": np.arange(3),
+                    "threshold": np.array(0.25, F32)}
     nudged = nudge.feeds(feeds, 0, nudge.LAST_DIGIT)
     assert {name: value.dtype for name, value in nudged.items()} == {n: v.dtype for n, v in feeds.items()}
+    assert all(isinstance(value, np.ndarray) for value in nudged.values()) and nudged["threshold"].shape == ()
     np.testing.assert_array_equal(nudged["ids"], feeds["ids"])
     assert 0 < judge.relative_error(feeds["x"], nudged["x"]) < 1e-6
     assert 0 < judge.relative_error(feeds["h"], nudged["h"]) < 1e-2
