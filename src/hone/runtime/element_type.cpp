@@ -19,13 +19,21 @@ constexpr std::array<Description, 29> kDescriptions = {{
     {"uint2", 1},          {"int2", 1},     {"float6e2m3", 1},   {"float6e3m2", 1},
 }};
 
-const Description& description_of(ElementType type) { return kDescriptions[static_cast<std::size_t>(type)]; }
+const Description& description_of(ElementType type) {
+  const auto place = static_cast<std::size_t>(type);
+  return kDescriptions[place < kDescriptions.size() ? place : 0];
+}
 
 }  // namespace
 
 std::size_t bytes_of(ElementType type) { return description_of(type).bytes; }
 
 std::string_view name_of(ElementType type) { return description_of(type).name; }
+
+std::optional<ElementType> element_type_numbered(std::int64_t number) {
+  if (number < 1 || number >= static_cast<std::int64_t>(kDescriptions.size())) return std::nullopt;
+  return static_cast<ElementType>(number);
+}
 
 std::optional<ElementType> element_type_named(std::string_view name) {
   for (std::size_t i = 1; i < kDescriptions.size(); ++i)

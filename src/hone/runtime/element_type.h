@@ -47,6 +47,8 @@ std::size_t bytes_of(ElementType type);
 
 /// The type's name as ONNX prints it in type strings: "float", "int64", "float8e4m3fn", …
 std::string_view name_of(ElementType type);
+/// The type that has this number in ONNX.
+std::optional<ElementType> element_type_numbered(std::int64_t number);
 /// The type that has this name.
 std::optional<ElementType> element_type_named(std::string_view name);
 

@@ -5,27 +5,27 @@
 namespace hone::graph {
 namespace {
 
-/// The type that `dtype` names, or the fallback.
-ElementType wanted_type(const Application& op, ElementType fallback) {
-  return static_cast<ElementType>(op.integer("dtype", static_cast<std::int64_t>(fallback)));
+/// An output of the type that `dtype` names, or of the fallback.
+Result<std::vector<OutputSpec>> spec_of(const Application& op, ElementType fallback, const Shape& shape) {
+  const std::int64_t number = op.integer("dtype", static_cast<std::int64_t>(fallback));
+  const std::optional<ElementType> type = runtime::element_type_numbered(number);
+  if (!type) return op.fail("dtype is {}, which is no type", number);
+  if (const auto count = runtime::element_count(shape); !count) return op.fail("{}", count.error().message);
+  return std::vector<OutputSpec>{{*type, shape}};
 }
 
 Result<std::vector<OutputSpec>> infer_from_shape(const Application& op) {
   if (!op.attributes().has("shape")) return op.fail("attribute 'shape' is missing");
-  const Shape shape = op.integers("shape");
-  if (const auto count = runtime::element_count(shape); !count) return op.fail("{}", count.error().message);
-  return std::vector<OutputSpec>{{wanted_type(op, ElementType::F32), shape}};
+  return spec_of(op, ElementType::F32, op.integers("shape"));
 }
 
-Result<std::vector<OutputSpec>> infer_like(const Application& op) {
-  return std::vector<OutputSpec>{{wanted_type(op, op.type(0)), op.shape(0)}};
-}
+Result<std::vector<OutputSpec>> infer_like(const Application& op) { return spec_of(op, op.type(0), op.shape(0)); }
 
 Result<std::vector<OutputSpec>> infer_multinomial(const Application& op) {
   const std::int64_t samples = op.integer("sample_size", 1);
   if (op.rank(0) != 2) return op.fail("the input must be [batch, classes], found {} axes", op.rank(0));
   if (samples < 1) return op.fail("sample_size is {}, at least 1 is allowed", samples);
-  return std::vector<OutputSpec>{{wanted_type(op, ElementType::I32), {op.shape(0)[0], samples}}};
+  return spec_of(op, ElementType::I32, {op.shape(0)[0], samples});
 }
 
 }  // namespace

@@ -80,6 +80,13 @@ TEST(RandomOperators, RefuseWhatCannotBeDrawn) {
             "RandomNormal: a tensor cannot have extent -1");
   EXPECT_EQ(message_of("RandomNormal", {}, attributes({{"shape", Ints{2}}, {"dtype", 8}})),
             "RandomNormal: strings are not numbers");
+  for (const std::int64_t dtype : {std::int64_t{0}, std::int64_t{77}, std::int64_t{257}, std::int64_t{-1}})
+    EXPECT_EQ(message_of("RandomUniform", {}, attributes({{"shape", Ints{2}}, {"dtype", dtype}})),
+              fmt::format("RandomUniform: dtype is {}, which is no type", dtype));
+  EXPECT_EQ(message_of("RandomUniform", {}, attributes({{"shape", Ints{INT64_MAX, 2}}})),
+            "RandomUniform: a tensor of shape [9223372036854775807, 2] has too many elements");
+  EXPECT_EQ(message_of("RandomUniform", {}, attributes({{"shape", Ints{INT64_MAX}}})),
+            "RandomUniform: a tensor float[9223372036854775807] needs more memory than there is");
   EXPECT_EQ(message_of("Multinomial", {floats({3}, {1, 2, 3})}),
             "Multinomial: the input must be [batch, classes] with at least one class, found float[3]");
   EXPECT_EQ(message_of("Multinomial", {floats({1, 1}, {1})}, attributes({{"sample_size", 0}})),

@@ -33,7 +33,7 @@ TEST(TextOperators, StringSplitPadsAndCounts) {
         testing::ints({2, 3}));
   split(strings({2}, {"o-n-n--x-", "o-n----nx"}), attributes({{"delimiter", std::string("-")}, {"maxsplit", 2}}),
         strings({2, 3}, {"o", "n", "n--x-", "o", "n", "---nx"}), testing::ints({3, 3}));
-  split(strings({1}, {" a b  c "}), attributes({{"maxsplit", 1}}), strings({1, 2}, {"a", "b  c "}), testing::ints({2}));
+  split(strings({1}, {" a b  c "}), attributes({{"maxsplit", 1}}), strings({1, 2}, {"a", "b  c"}), testing::ints({2}));
   split(strings({2}, {"", "a"}), attributes({{"delimiter", std::string(",")}}), strings({2, 1}, {"", "a"}),
         testing::ints({1, 1}));
   split(strings({2}, {"", "  "}), {}, strings({2, 0}, {}), testing::ints({0, 0}));

@@ -8,8 +8,10 @@ namespace hone::graph {
 namespace {
 
 /// Rows of targets: [rows, count].
-std::vector<OutputSpec> rows_of(const Application& op, ElementType type, std::int64_t count) {
-  return {{type, {op.rank(0) == 2 ? op.shape(0)[0] : 1, count}}};
+Result<std::vector<OutputSpec>> rows_of(const Application& op, ElementType type, std::int64_t count) {
+  constexpr std::int64_t kMaxTargets = 1 << 24;
+  if (count < 1 || count > kMaxTargets) return op.fail("n_targets is {}, allowed are 1 to {}", count, kMaxTargets);
+  return std::vector<OutputSpec>{{type, {op.rank(0) == 2 ? op.shape(0)[0] : 1, count}}};
 }
 
 Result<std::vector<OutputSpec>> infer_regressor(const Application& op) {

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <random>
 
 #include "hone/runtime/kernels/elements.h"
@@ -23,8 +24,11 @@ Rng generator_of(const HostCall& call) {
 }
 
 /// The type that the attribute `dtype` asks for.
-ElementType wanted_type(const HostCall& call, ElementType fallback) {
-  return static_cast<ElementType>(call.attributes.integer("dtype", static_cast<std::int64_t>(fallback)));
+Result<ElementType> wanted_type(const HostCall& call, ElementType fallback) {
+  const std::int64_t number = call.attributes.integer("dtype", static_cast<std::int64_t>(fallback));
+  const std::optional<ElementType> type = element_type_numbered(number);
+  if (!type) return error(ErrorCode::InvalidArgument, "dtype is {}, which is no type", number);
+  return *type;
 }
 
 /// Fills output 0 with what `draw(i)` gives for each element.
@@ -59,17 +63,20 @@ using Fill = Result<void> (*)(HostCall& call, ElementType type, const Shape& sha
 
 Result<void> fill_like(HostCall& call, Fill fill_with) {
   HONE_TRY(const Tensor input, call.tensor(0));
-  return fill_with(call, wanted_type(call, input.type()), input.shape());
+  HONE_TRY(const ElementType type, wanted_type(call, input.type()));
+  return fill_with(call, type, input.shape());
 }
 
 }  // namespace
 
 Result<void> random_normal(HostCall& call) {
-  return fill_normal(call, wanted_type(call, ElementType::F32), call.attributes.integers("shape"));
+  HONE_TRY(const ElementType type, wanted_type(call, ElementType::F32));
+  return fill_normal(call, type, call.attributes.integers("shape"));
 }
 
 Result<void> random_uniform(HostCall& call) {
-  return fill_uniform(call, wanted_type(call, ElementType::F32), call.attributes.integers("shape"));
+  HONE_TRY(const ElementType type, wanted_type(call, ElementType::F32));
+  return fill_uniform(call, type, call.attributes.integers("shape"));
 }
 
 Result<void> random_normal_like(HostCall& call) { return fill_like(call, fill_normal); }
@@ -78,9 +85,9 @@ Result<void> random_uniform_like(HostCall& call) { return fill_like(call, fill_u
 Result<void> bernoulli(HostCall& call) {
   HONE_TRY(const Tensor input, call.tensor(0));
   HONE_TRY(const std::vector<double> chances, input.to_doubles());
+  HONE_TRY(const ElementType type, wanted_type(call, input.type()));
   Rng rng = generator_of(call);
-  return fill(call, wanted_type(call, input.type()), input.shape(),
-              [&](std::size_t i) { return rng.unit() < chances[i] ? 1.0 : 0.0; });
+  return fill(call, type, input.shape(), [&](std::size_t i) { return rng.unit() < chances[i] ? 1.0 : 0.0; });
 }
 
 Result<void> multinomial(HostCall& call) {
@@ -90,7 +97,7 @@ Result<void> multinomial(HostCall& call) {
                  describe(input.type(), input.shape()));
   const std::int64_t samples = call.attributes.integer("sample_size", 1);
   if (samples < 1) return error(ErrorCode::InvalidArgument, "sample_size is {}, at least 1 is allowed", samples);
-  const ElementType type = wanted_type(call, ElementType::I32);
+  HONE_TRY(const ElementType type, wanted_type(call, ElementType::I32));
   if (type != ElementType::I32 && type != ElementType::I64)
     return error(ErrorCode::Unsupported, "dtype is {}, allowed are int32 and int64", name_of(type));
 

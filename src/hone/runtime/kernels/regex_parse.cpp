@@ -252,8 +252,9 @@ class Parser {
         (counts->second >= 0 && counts->second < counts->first))
       return fail("a repetition outside 0..1000, or with its ends swapped");
     (void)skip("?");  // prefer few: the same for a full match
-    if (!at_end() && (rest()[0] == '*' || rest()[0] == '+' || rest()[0] == '?'))
-      return fail("a repetition of a repetition");
+    const bool is_repeated_again =
+        !at_end() && (rest()[0] == '*' || rest()[0] == '+' || rest()[0] == '?' || (rest()[0] == '{' && parse_counts()));
+    if (is_repeated_again) return fail("a repetition of a repetition");
     RegexNode repeat{.kind = Kind::Repeat, .least = counts->first, .most = counts->second};
     repeat.children.push_back(std::move(atom));
     return repeat;

@@ -97,6 +97,7 @@ TEST(Regex, RefusesWhatItDoesNotUnderstand) {
   EXPECT_EQ(message_of("[a"), "pattern '[a', byte 2: a '[' without its ']'");
   EXPECT_EQ(message_of("*a"), "pattern '*a', byte 0: nothing to repeat");
   EXPECT_EQ(message_of("a**"), "pattern 'a**', byte 2: a repetition of a repetition");
+  EXPECT_EQ(message_of("a{2}{3}"), "pattern 'a{2}{3}', byte 7: a repetition of a repetition");
   EXPECT_EQ(message_of("[b-a]"), "pattern '[b-a]', byte 4: a range whose end is not above its begin");
   EXPECT_EQ(message_of(R"((a)\1)"), R"(pattern '(a)\1', byte 5: references to groups are not supported)");
   EXPECT_EQ(message_of(R"(\pL)"), R"(pattern '\pL', byte 2: unknown escape '\p')");

@@ -51,6 +51,7 @@ constexpr std::string_view kSpaces = " \t\n\v\f\r";
 
 std::vector<std::string> split_at_spaces(std::string_view text, std::int64_t most) {
   std::vector<std::string> pieces;
+  text = text.substr(0, text.find_last_not_of(kSpaces) + 1);
   const auto skip_spaces = [&] { text.remove_prefix(std::min(text.find_first_not_of(kSpaces), text.size())); };
   skip_spaces();
   while (!text.empty()) {

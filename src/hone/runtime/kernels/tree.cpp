@@ -154,7 +154,8 @@ Result<Forest> indexed_of(const Attributes& attributes) {
 
 /// Two classes. Trees that know only the first mean the second by it: its score decides, and makes that of the other.
 std::pair<std::int64_t, std::vector<float>> judge_two(const Forest& forest, Sums sums) {
-  for (std::size_t i = 0; i < forest.base.size(); ++i) sums.scores[i] += forest.base[i];
+  for (std::size_t i = 0; i < forest.base.size(); ++i)
+    if (forest.base.size() == 2 || sums.has_score[i]) sums.scores[i] += forest.base[i];
   const auto first = static_cast<float>(sums.scores[0]), second = static_cast<float>(sums.scores[1]);
   const bool is_single = forest.has_one_class_of_two && !sums.has_score[1] && forest.base.size() < 2;
   std::int64_t winner = second > first ? 1 : 0;
