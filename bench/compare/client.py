@@ -19,7 +19,7 @@ class EngineFailure(Exception):
 
 
 class Client:
-    """An engine in a process of its own."""
+    """An engine in a process of its own, which ends at the first failure: a hung one would disturb the others' runs."""
 
     def __init__(self, engine: str, threads: int, timeout_s: float) -> None:
         self._timeout_s = timeout_s
@@ -49,7 +49,9 @@ class Client:
         return self._ask("run", count)
 
     def close(self) -> None:
-        """Ends the process and all that it started."""
+        """Ends the process and all that it started; does nothing the second time."""
+        if self._pipe.closed:
+            return
         self._pipe.close()
         try:
             os.killpg(self._process.pid, signal.SIGKILL)
@@ -66,6 +68,13 @@ class Client:
         self.close()
 
     def _ask(self, *request: Any) -> Any:
+        try:
+            return self._exchange(*request)
+        except EngineFailure:
+            self.close()
+            raise
+
+    def _exchange(self, *request: Any) -> Any:
         try:
             self._pipe.send(request)
             if not self._pipe.poll(self._timeout_s):
