@@ -5,6 +5,7 @@
 
 #include "hone/graph/evaluate.h"
 #include "hone/graph/operator.h"
+#include "hone/graph/optimize.h"
 
 namespace hone {
 namespace {
@@ -44,9 +45,7 @@ Runner::Runner(std::shared_ptr<const graph::Graph> graph, std::shared_ptr<Runner
 
 Runner::~Runner() = default;
 
-runtime::Body::Declared Runner::declared(std::size_t output) const {
-  return graph::declared_output(*graph_, output);
-}
+runtime::Body::Declared Runner::declared(std::size_t output) const { return graph::declared_output(*graph_, output); }
 
 bool Runner::fits(const Specialization& specialization, std::span<const Value> inputs) const {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -84,7 +83,9 @@ Result<std::shared_ptr<const Runner::Specialization>> Runner::make(std::span<con
     }
     made->given.push_back(std::move(given));
   }
-  HONE_TRY(const graph::Stage stage, graph::specialize(*graph_, made->given, folding_evaluator(context_)));
+  const graph::Evaluate evaluate = folding_evaluator(context_);
+  HONE_TRY(graph::Stage stage, graph::specialize(*graph_, made->given, evaluate));
+  HONE_TRY(stage, graph::optimize(std::move(stage), made->given, evaluate));
   const std::shared_ptr<RunnerContext> context = context_;
   const MakeBody make_body = [context](std::shared_ptr<const graph::Graph> body) {
     return std::make_shared<const Runner>(std::move(body), context);

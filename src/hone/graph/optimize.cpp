@@ -1,13 +1,50 @@
 #include "hone/graph/optimize.h"
 
+#include <algorithm>
+
 #include "hone/graph/passes/passes.h"
 
 namespace hone::graph {
+namespace {
+
+/// The pipeline. It runs when a model was read, so that weights that change are shared by all shapes it is run at, and
+/// again for each specialization, when what depends on types and shapes can be seen.
+Draft improve(Draft draft) {
+  draft = remove_identities(std::move(draft));
+  draft = merge_common_nodes(std::move(draft));
+  return draft;
+}
+
+bool is_same(const std::vector<Node>& a, const std::vector<Node>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Node& x, const Node& y) {
+    return x.op == y.op && x.inputs == y.inputs && x.outputs == y.outputs;
+  });
+}
+
+}  // namespace
 
 Result<Graph> optimize(Graph graph, const Evaluate& evaluate) {
-  HONE_TRY(graph, fold_constants(std::move(graph), evaluate));
-  graph = remove_dead_nodes(std::move(graph));
-  return graph;
+  graph = fold_constants(std::move(graph), evaluate);
+  graph = improve({std::move(graph)}).graph;
+  graph = fold_constants(std::move(graph), evaluate);
+  graph = pass_constants_down(std::move(graph));
+  for (Node& node : graph.nodes)
+    for (auto& [name, subgraph] : node.subgraphs) {
+      HONE_TRY(Graph inner, optimize(*subgraph.graph, evaluate));
+      subgraph.graph = std::make_shared<const Graph>(std::move(inner));
+    }
+  return remove_dead_nodes(std::move(graph));
+}
+
+Result<Stage> optimize(Stage stage, std::span<const Given> given, const Evaluate& evaluate) {
+  Draft draft = improve({stage.graph, stage.specs});
+  if (is_same(draft.graph.nodes, stage.graph.nodes)) return stage;
+  // What passes wrote is specialized like any graph: composites expanded, constants folded, shapes set.
+  HONE_TRY(Stage improved, specialize(draft.graph, given, evaluate));
+  HONE_CHECK(!improved.rest, "the improved graph '{}' needs another stage", stage.graph.name);
+  improved.rest = std::move(stage.rest);
+  improved.wants_content = std::move(stage.wants_content);
+  return improved;
 }
 
 }  // namespace hone::graph

@@ -1,4 +1,4 @@
-/// The passes over a model's graph that do not need to know shapes: what is done once, when a model is loaded.
+/// Improving a model's graph: once when it is read, and once for each combination of shapes that it meets.
 #pragma once
 
 #include "hone/graph/graph.h"
@@ -6,7 +6,11 @@
 
 namespace hone::graph {
 
-/// Improves the graph; it computes the same. See the pipeline in optimize.cpp.
+/// Improves a graph whose shapes are not known, subgraphs included; it computes the same. See the pipeline in
+/// optimize.cpp.
 Result<Graph> optimize(Graph graph, const Evaluate& evaluate);
+
+/// Improves what `specialize` made for these inputs, all shapes being known.
+Result<Stage> optimize(Stage stage, std::span<const Given> given, const Evaluate& evaluate);
 
 }  // namespace hone::graph

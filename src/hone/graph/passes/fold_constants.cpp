@@ -47,13 +47,9 @@ std::optional<std::vector<runtime::Value>> results_of(const Graph& graph, const 
 
 }  // namespace
 
-Result<Graph> fold_constants(Graph graph, const Evaluate& evaluate) {
+Graph fold_constants(Graph graph, const Evaluate& evaluate) {
   std::vector<Node> kept;
   for (Node& node : graph.nodes) {
-    for (auto& [name, subgraph] : node.subgraphs) {
-      HONE_TRY(Graph inner, fold_constants(*subgraph.graph, evaluate));
-      subgraph.graph = std::make_shared<const Graph>(std::move(inner));
-    }
     auto results = results_of(graph, node, evaluate);
     if (!results) {
       kept.push_back(std::move(node));

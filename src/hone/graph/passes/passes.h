@@ -1,15 +1,28 @@
-/// The single passes: functions from graph to graph.
+/// The single passes: functions from graph to graph. Each computes what it was given; see optimize.cpp for the order.
 #pragma once
 
-#include "hone/graph/graph.h"
+#include "hone/graph/passes/rewriter.h"
 #include "hone/graph/specialize.h"
 
 namespace hone::graph {
 
-/// Computes nodes whose inputs are constants, unless that would make the model much bigger. Subgraphs included.
-Result<Graph> fold_constants(Graph graph, const Evaluate& evaluate);
+// Passes over graphs.
+
+/// Gives subgraphs constants of their own for those that they capture, so that they can be folded and packed there.
+Graph pass_constants_down(Graph graph);
+
+/// Computes nodes whose inputs are constants, unless that would make the model much bigger.
+Graph fold_constants(Graph graph, const Evaluate& evaluate);
 
 /// Removes nodes whose results nobody reads, and constants likewise. Subgraphs included.
 Graph remove_dead_nodes(Graph graph);
+
+// Passes that use types and shapes where they are known. They leave subgraphs alone.
+
+/// Removes what copies its input: Identity, Dropout, conversions to the same type or shape, sums with 0, …
+Draft remove_identities(Draft draft);
+
+/// Computes once what several nodes compute from the same inputs, and keeps one of equal small constants.
+Draft merge_common_nodes(Draft draft);
 
 }  // namespace hone::graph

@@ -1,0 +1,233 @@
+#include "hone/graph/passes/rewriter.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/graph/apply.h"
+#include "hone/runtime/small_float.h"
+
+namespace hone::graph {
+namespace {
+
+std::size_t index(ValueId id) { return static_cast<std::size_t>(id); }
+
+}  // namespace
+
+bool is_op(const Node& node, std::string_view op) {
+  return node.op == op && (node.domain.empty() || node.domain == "ai.onnx");
+}
+
+void become(Node& node, std::string op, std::vector<ValueId> inputs, Attributes attributes, std::string domain) {
+  node.op = std::move(op);
+  node.opset = domain.empty() ? kNewestOpset : 1;
+  node.domain = std::move(domain);
+  node.inputs = std::move(inputs);
+  node.attributes = std::move(attributes);
+}
+
+Rewriter::Rewriter(Draft& draft) : draft_(draft) {
+  grow();
+  for (const auto& [id, value] : draft_.graph.constants)
+    if (const runtime::Tensor* tensor = value.tensor())
+      draft_.specs[index(id)] = OutputSpec{tensor->type(), tensor->shape()};
+  for (const Node& node : draft_.graph.nodes)
+    for (const ValueId id : reads_of(node)) ++uses_[index(id)];
+  for (const ValueId id : draft_.graph.outputs) {
+    ++uses_[index(id)];
+    ++output_uses_[index(id)];
+  }
+}
+
+void Rewriter::run(FunctionRef<void(Node& node)> rule) {
+  std::vector<Node> nodes = std::move(draft_.graph.nodes);
+  for (Node& node : nodes) {
+    for (ValueId& id : node.inputs) id = resolved(id);
+    for (auto& [name, subgraph] : node.subgraphs)
+      for (ValueId& id : subgraph.captures) id = resolved(id);
+    const std::vector<ValueId> reads = reads_of(node);
+    name_ = node.name;
+    is_replaced_ = false;
+    rule(node);
+    if (!is_replaced_) keep(std::move(node));
+    for (const ValueId id : reads) release(id);
+  }
+  draft_.graph.nodes.clear();
+  for (Node& node : done_)
+    if (!node.outputs.empty()) draft_.graph.nodes.push_back(std::move(node));
+  done_.clear();
+}
+
+const Node* Rewriter::maker(ValueId id) const { return id == kAbsent ? nullptr : makers_[index(id)]; }
+
+const Node* Rewriter::maker(ValueId id, std::string_view op) const {
+  const Node* node = maker(id);
+  return node && is_op(*node, op) ? node : nullptr;
+}
+
+const Node* Rewriter::sole_maker(ValueId id, std::string_view op) const {
+  const Node* node = maker(id, op);
+  return node && uses(id) == 1 && node->outputs.size() == 1 ? node : nullptr;
+}
+
+const OutputSpec* Rewriter::spec(ValueId id) const {
+  if (id == kAbsent || index(id) >= draft_.specs.size()) return nullptr;
+  const std::optional<OutputSpec>& known = draft_.specs[index(id)];
+  return known ? &*known : nullptr;
+}
+
+const runtime::Tensor* Rewriter::constant(ValueId id) const {
+  return id == kAbsent ? nullptr : draft_.graph.constant_tensor(id);
+}
+
+std::optional<double> Rewriter::number(ValueId id) const {
+  const runtime::Tensor* tensor = constant(id);
+  if (!tensor || tensor->size() != 1 || !ir_type(tensor->type())) return std::nullopt;
+  return tensor->to_doubles()->front();
+}
+
+bool Rewriter::fits_into(ValueId operand, ValueId other) const {
+  const OutputSpec *small = spec(operand), *large = spec(other);
+  if (!small) return false;
+  if (small->shape.empty()) return true;
+  if (!large || small->shape.size() > large->shape.size()) return false;
+  return std::equal(small->shape.rbegin(), small->shape.rend(), large->shape.rbegin(),
+                    [](std::int64_t a, std::int64_t b) { return a == 1 || a == b; });
+}
+
+std::optional<double> Rewriter::number_beside(ValueId id, ValueId other) const {
+  return fits_into(id, other) ? number(id) : std::nullopt;
+}
+
+ValueId Rewriter::add(std::string op, std::vector<ValueId> inputs, Attributes attributes, std::string domain) {
+  return add_node(std::move(op), std::move(inputs), 1, std::move(attributes), std::move(domain))[0];
+}
+
+std::vector<ValueId> Rewriter::add_node(std::string op, std::vector<ValueId> inputs, std::size_t outputs,
+                                        Attributes attributes, std::string domain) {
+  Node node;
+  node.name = name_;
+  for (std::size_t i = 0; i < outputs; ++i) node.outputs.push_back(draft_.graph.add_value(op));
+  become(node, std::move(op), std::move(inputs), std::move(attributes), std::move(domain));
+  const std::vector<ValueId> made = node.outputs;
+  grow();
+  infer_specs(node);
+  keep(std::move(node));
+  return made;
+}
+
+ValueId Rewriter::add_constant(runtime::Tensor tensor) {
+  const OutputSpec spec{tensor.type(), tensor.shape()};
+  const ValueId id = draft_.graph.add_constant("constant", std::move(tensor));
+  grow();
+  draft_.specs[index(id)] = spec;
+  return id;
+}
+
+ValueId Rewriter::add_ints(const std::vector<std::int64_t>& numbers) {
+  return add_constant(runtime::Tensor::of<std::int64_t>({static_cast<std::int64_t>(numbers.size())}, numbers));
+}
+
+void Rewriter::replace(Node& node, const std::vector<ValueId>& by) {
+  is_replaced_ = true;
+  for (std::size_t i = 0; i < by.size(); ++i) {
+    const ValueId output = node.outputs[i];
+    if (output == kAbsent || by[i] == kAbsent) continue;
+    const std::size_t kept = output_uses_[index(output)];
+    aliases_[output] = by[i];
+    uses_[index(by[i])] += std::exchange(uses_[index(output)], kept) - kept;
+    if (kept == 0) continue;
+    Node identity;
+    identity.name = node.name;
+    identity.outputs = {output};
+    become(identity, "Identity", {by[i]});
+    keep(std::move(identity));
+  }
+}
+
+/// Puts a node behind those that are done.
+void Rewriter::keep(Node node) {
+  for (const ValueId id : reads_of(node)) ++uses_[index(id)];
+  done_.push_back(std::move(node));
+  for (const ValueId id : done_.back().outputs)
+    if (id != kAbsent) makers_[index(id)] = &done_.back();
+}
+
+/// Makes room for values that were added.
+void Rewriter::grow() {
+  const std::size_t count = draft_.graph.values.size();
+  makers_.resize(count);
+  uses_.resize(count);
+  output_uses_.resize(count);
+  draft_.specs.resize(count);
+}
+
+/// Sets types and shapes of the outputs, if those of the inputs are known and the operator is an expression.
+void Rewriter::infer_specs(const Node& node) {
+  const Operator* entry = find_operator(node.domain, node.op);
+  if (!entry) return;
+  std::vector<Application::Input> inputs;
+  for (const ValueId id : node.inputs) {
+    if (id == kAbsent) {
+      inputs.emplace_back();
+      continue;
+    }
+    const OutputSpec* known = spec(id);
+    if (!known) return;
+    inputs.push_back(shaped_input(id, draft_.graph.name_of(id), *known));
+    if (const auto value = draft_.graph.constants.find(id); value != draft_.graph.constants.end())
+      inputs.back().value = &value->second;
+  }
+  const Application op(node, inputs);
+  const Result<Meaning> meaning = meaning_of(op, *entry);
+  if (!meaning || *meaning != Meaning::Expression) return;
+  const Result<std::vector<tensor::Tensor>> tensors = define(op, *entry);
+  if (!tensors) return;
+  const std::vector<OutputSpec> specs = specs_of(op, *entry, *tensors);
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) draft_.specs[index(node.outputs[i])] = specs[i];
+}
+
+ValueId Rewriter::resolved(ValueId id) const {
+  const auto found = aliases_.find(id);
+  return found == aliases_.end() ? id : found->second;
+}
+
+/// Takes back one use; a node of which nothing is used any more goes, and takes back its own.
+void Rewriter::release(ValueId id) {
+  if (--uses_[index(id)] > 0) return;
+  Node* node = makers_[index(id)];
+  if (!node || node->outputs.empty()) return;
+  const auto is_used = [&](ValueId output) { return output != kAbsent && uses(output) > 0; };
+  if (std::any_of(node->outputs.begin(), node->outputs.end(), is_used)) return;
+  for (const ValueId output : node->outputs)
+    if (output != kAbsent) makers_[index(output)] = nullptr;
+  node->outputs.clear();
+  for (const ValueId read : reads_of(*node)) release(read);
+}
+
+Draft rewrite(Draft draft, FunctionRef<void(Rewriter& rewriter, Node& node)> rule) {
+  Rewriter rewriter(draft);
+  rewriter.run([&](Node& node) { rule(rewriter, node); });
+  return draft;
+}
+
+std::optional<runtime::Tensor> rounded(ElementType type, Shape shape, const std::vector<double>& numbers) {
+  Result<runtime::Tensor> made = runtime::Tensor::allocate(type, std::move(shape));
+  if (!made) return std::nullopt;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    double stored = numbers[i];
+    if (type == ElementType::F64) {
+      made->as<double>()[i] = stored;
+    } else if (type == ElementType::F32) {
+      stored = made->as<float>()[i] = static_cast<float>(numbers[i]);
+    } else {
+      HONE_CHECK(runtime::is_float(type), "numbers rounded to {}", runtime::name_of(type));
+      const std::uint16_t bits = runtime::float_to_small_float(type, static_cast<float>(numbers[i]));
+      made->as<std::uint16_t>()[i] = bits;
+      stored = runtime::small_float_to_float(type, bits);
+    }
+    if (!std::isfinite(stored)) return std::nullopt;
+  }
+  return *std::move(made);
+}
+
+}  // namespace hone::graph
