@@ -12,6 +12,7 @@ namespace {
 Draft improve(Draft draft) {
   draft = remove_identities(std::move(draft));
   draft = merge_common_nodes(std::move(draft));
+  draft = fold_batch_norms(std::move(draft));
   return draft;
 }
 

@@ -25,4 +25,8 @@ Draft remove_identities(Draft draft);
 /// Computes once what several nodes compute from the same inputs, and keeps one of equal small constants.
 Draft merge_common_nodes(Draft draft);
 
+/// Folds batch normalisations, and factors and sums per channel, into the weights of the Conv, ConvTranspose, Gemm or
+/// MatMul before them. A batch normalisation with nothing before it becomes a product and a sum.
+Draft fold_batch_norms(Draft draft);
+
 }  // namespace hone::graph
