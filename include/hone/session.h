@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -23,10 +24,11 @@ struct Type;
 }  // namespace graph
 namespace runtime {
 class Plan;
-}
 struct Profile;
+}  // namespace runtime
 
 using runtime::ElementType;
+using runtime::Profile;
 using runtime::Shape;
 using runtime::Tensor;
 using runtime::Value;
@@ -50,6 +52,17 @@ struct Port {
   bool is_optional = false;                   ///< may be left out: it has a default
 };
 
+/// "tensor(float) of shape [batch, 3]": for messages.
+std::string describe(const Port& port);
+
+/// What stands in a model file, before any graph pass.
+struct Contents {
+  /// How many of each operator, those in subgraphs included; outside ai.onnx the name has its domain in front.
+  std::map<std::string, std::int64_t> operators;
+  std::int64_t parameters = 0;      ///< elements of its constants
+  std::size_t parameter_bytes = 0;  ///< of the same
+};
+
 /// A loaded model. Copies share it; any number of threads may run it at once.
 class Session {
  public:
@@ -64,6 +77,8 @@ class Session {
   /// The model's own notes; "producer" and "graph" are there if the file names them.
   const std::map<std::string, std::string>& metadata() const;
 
+  const Contents& contents() const;
+
   /// Runs the model on one value per input, in their order, and gives one per output. Absent values stand for inputs
   /// that may be left out. Shapes that were not seen before are compiled first.
   Result<std::vector<Value>> run(std::span<const Value> inputs) const;
@@ -75,14 +90,18 @@ class Session {
   Result<std::size_t> input_index(std::string_view name) const;
   Result<std::size_t> output_index(std::string_view name) const;
 
-  /// The model after graph passes, and the plan for inputs like these; for tools that show them.
+  /// The model after graph passes, and the plans that a run on these inputs goes through; for tools that show them.
+  /// There is one plan unless shapes depend on content: then the model is run to find the others.
   const graph::Graph& graph() const;
-  Result<const runtime::Plan*> plan(std::span<const Value> inputs) const;
+  Result<std::vector<const runtime::Plan*>> plans(std::span<const Value> inputs) const;
+  /// The machine that it is compiled for, as `hone targets` prints it, and the threads that run it.
+  std::string target() const;
   int threads() const;
 
  private:
   struct Impl;
   explicit Session(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  Result<void> check_inputs(std::span<const Value> inputs) const;
   static Result<Session> make(graph::Graph graph, const SessionOptions& options);
 
   std::shared_ptr<const Impl> impl_;

@@ -96,7 +96,7 @@ Result<std::shared_ptr<const Runner::Specialization>> Runner::make(std::span<con
 }
 
 Result<void> Runner::run(std::span<const Value> inputs, std::span<Value> outputs, runtime::ThreadPool* pool,
-                         Profile* profile) const {
+                         runtime::Profile* profile) const {
   HONE_CHECK(inputs.size() == wants_content_.size(), "{} inputs for {}", inputs.size(), wants_content_.size());
   HONE_TRY(const std::shared_ptr<const Specialization> specialization, find_or_make(inputs));
   const runtime::Plan& plan = *specialization->plan;
@@ -105,6 +105,7 @@ Result<void> Runner::run(std::span<const Value> inputs, std::span<Value> outputs
   if (specialization->next) between.resize(plan.parts().outputs.size());
   HONE_TRY(plan.run(inputs, specialization->next ? between : outputs, pool, profile ? &times : nullptr));
   for (std::size_t i = 0; i < times.size(); ++i) profile->entries.push_back({&plan.parts().steps[i], times[i]});
+  if (profile) profile->plans.push_back(&plan);
   if (!specialization->next) return {};
   return specialization->next->run(between, outputs, pool, profile);
 }
@@ -121,9 +122,14 @@ Result<std::vector<Value>> Runner::call(std::span<const Value> inputs, std::span
   return outputs;
 }
 
-Result<const runtime::Plan*> Runner::prepare(std::span<const Value> inputs) const {
+Result<std::vector<const runtime::Plan*>> Runner::prepare(std::span<const Value> inputs,
+                                                          runtime::ThreadPool* pool) const {
   HONE_TRY(const std::shared_ptr<const Specialization> specialization, find_or_make(inputs));
-  return specialization->plan.get();
+  if (!specialization->next) return std::vector<const runtime::Plan*>{specialization->plan.get()};
+  runtime::Profile profile;
+  std::vector<Value> outputs(graph_->outputs.size());
+  HONE_TRY(run(inputs, outputs, pool, &profile));
+  return std::move(profile.plans);
 }
 
 graph::Evaluate folding_evaluator(std::shared_ptr<RunnerContext> context) {

@@ -22,15 +22,6 @@ struct RunnerContext {
   std::size_t max_specializations = 64;  ///< of each graph; the one unused for longest makes room
 };
 
-/// The steps of a run with their times, over all plans that took part.
-struct Profile {
-  struct Entry {
-    const runtime::Step* step;  ///< valid as long as the runner
-    runtime::StepTime time;
-  };
-  std::vector<Entry> entries;
-};
-
 /// Runs one graph. Thread-safe.
 class Runner : public runtime::BodyCode {
  public:
@@ -41,7 +32,7 @@ class Runner : public runtime::BodyCode {
 
   /// Runs on one value per input and captured value. Outputs that hold a fitting tensor are filled.
   Result<void> run(std::span<const runtime::Value> inputs, std::span<runtime::Value> outputs, runtime::ThreadPool* pool,
-                   Profile* profile = nullptr) const;
+                   runtime::Profile* profile = nullptr) const;
 
   /// Runs as the body of an operator.
   Result<std::vector<runtime::Value>> call(std::span<const runtime::Value> inputs,
@@ -49,8 +40,10 @@ class Runner : public runtime::BodyCode {
                                            runtime::ThreadPool* pool) const override;
   runtime::Body::Declared declared(std::size_t output) const override;
 
-  /// Compiles for these inputs, of which only types and shapes count, and gives the plan of the first stage.
-  Result<const runtime::Plan*> prepare(std::span<const runtime::Value> inputs) const;
+  /// Compiles for these inputs, and gives the plans that a run goes through, one per stage. Of a single stage only
+  /// types and shapes of the inputs count; more than one can be told only by running them.
+  Result<std::vector<const runtime::Plan*>> prepare(std::span<const runtime::Value> inputs,
+                                                    runtime::ThreadPool* pool) const;
 
  private:
   struct Specialization;

@@ -46,32 +46,24 @@ Port port_of(const graph::ValueInfo& value) {
   return port;
 }
 
-std::string shape_text(const Port& port) {
-  std::vector<std::string> extents;
-  for (std::size_t i = 0; i < port.shape.size(); ++i)
-    extents.push_back(port.shape[i] >= 0        ? std::to_string(port.shape[i])
-                      : port.symbols[i].empty() ? "?"
-                                                : port.symbols[i]);
-  return fmt::format("[{}]", fmt::join(extents, ", "));
-}
-
 /// Checks one input against its declaration: the error names the input, what it has and what it should have.
 Result<void> check_input(const Port& port, const Value& value) {
-  const auto expected = [&] { return port.type_text + (port.has_shape ? " of shape " + shape_text(port) : ""); };
   if (value.is_absent()) {
     if (port.is_optional) return {};
-    return error(ErrorCode::InvalidArgument, "input '{}' is missing, expected {}", port.name, expected());
+    return error(ErrorCode::InvalidArgument, "input '{}' is missing, expected {}", port.name, describe(port));
   }
   if (port.type == ElementType::Undefined) return {};
   const Tensor* tensor = value.tensor();
   if (!tensor || tensor->type() != port.type)
-    return error(ErrorCode::InvalidArgument, "input '{}' is {}, expected {}", port.name, value.describe(), expected());
+    return error(ErrorCode::InvalidArgument, "input '{}' is {}, expected {}", port.name, value.describe(),
+                 describe(port));
   if (!port.has_shape) return {};
   bool fits = tensor->rank() == port.shape.size();
   for (std::size_t i = 0; fits && i < port.shape.size(); ++i)
     fits = port.shape[i] < 0 || port.shape[i] == tensor->extent(i);
   if (fits) return {};
-  return error(ErrorCode::InvalidArgument, "input '{}' is {}, expected {}", port.name, value.describe(), expected());
+  return error(ErrorCode::InvalidArgument, "input '{}' is {}, expected {}", port.name, value.describe(),
+               describe(port));
 }
 
 Result<std::size_t> index_of(const std::vector<Port>& ports, std::string_view name, std::string_view what) {
@@ -83,11 +75,36 @@ Result<std::size_t> index_of(const std::vector<Port>& ports, std::string_view na
   return error(ErrorCode::NotFound, "the model has no {} '{}', only: {}", what, name, fmt::join(names, ", "));
 }
 
+/// Adds what stands in the graph, and in those inside its nodes.
+void add_contents(const graph::Graph& graph, Contents& contents) {
+  for (const graph::Node& node : graph.nodes) {
+    ++contents.operators[node.domain.empty() ? node.op : node.domain + "." + node.op];
+    for (const auto& [name, subgraph] : node.subgraphs) add_contents(*subgraph.graph, contents);
+  }
+  for (const auto& [id, value] : graph.constants)
+    if (const Tensor* tensor = value.tensor()) {
+      contents.parameters += tensor->size();
+      contents.parameter_bytes += tensor->bytes();
+    }
+}
+
 }  // namespace
+
+std::string describe(const Port& port) {
+  if (!port.has_shape) return port.type_text;
+  std::vector<std::string> extents;
+  for (std::size_t i = 0; i < port.shape.size(); ++i)
+    extents.push_back(port.shape[i] >= 0        ? std::to_string(port.shape[i])
+                      : port.symbols[i].empty() ? "?"
+                                                : port.symbols[i]);
+  return fmt::format("{} of shape [{}]", port.type_text, fmt::join(extents, ", "));
+}
 
 struct Session::Impl {
   std::shared_ptr<const graph::Graph> graph;
   std::vector<Port> inputs, outputs;
+  Contents contents;
+  std::string target;
   std::unique_ptr<Runner> runner;
   std::unique_ptr<runtime::ThreadPool> pool;
 };
@@ -114,6 +131,8 @@ Result<Session> Session::make(graph::Graph graph, const SessionOptions& options)
     impl->inputs.push_back(port_of(graph.values[static_cast<std::size_t>(id)]));
   for (const graph::ValueId id : graph.outputs)
     impl->outputs.push_back(port_of(graph.values[static_cast<std::size_t>(id)]));
+  add_contents(graph, impl->contents);
+  impl->target = codegen::to_string(target);
   impl->pool = std::make_unique<runtime::ThreadPool>(std::max(1, target.threads));
   auto context = std::make_shared<RunnerContext>(std::move(target));
   context->max_specializations = std::max<std::size_t>(1, options.max_specializations);
@@ -127,6 +146,8 @@ const std::vector<Port>& Session::inputs() const { return impl_->inputs; }
 const std::vector<Port>& Session::outputs() const { return impl_->outputs; }
 const std::map<std::string, std::string>& Session::metadata() const { return impl_->graph->metadata; }
 const graph::Graph& Session::graph() const { return *impl_->graph; }
+const Contents& Session::contents() const { return impl_->contents; }
+std::string Session::target() const { return impl_->target; }
 int Session::threads() const { return impl_->pool->threads(); }
 
 Result<std::vector<Value>> Session::run(std::span<const Value> inputs) const {
@@ -135,13 +156,18 @@ Result<std::vector<Value>> Session::run(std::span<const Value> inputs) const {
   return outputs;
 }
 
-Result<void> Session::run(std::span<const Value> inputs, std::span<Value> outputs, Profile* profile) const {
+Result<void> Session::check_inputs(std::span<const Value> inputs) const {
   if (inputs.size() != impl_->inputs.size())
     return error(ErrorCode::InvalidArgument, "{} inputs given, the model has {}", inputs.size(), impl_->inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) HONE_TRY(check_input(impl_->inputs[i], inputs[i]));
+  return {};
+}
+
+Result<void> Session::run(std::span<const Value> inputs, std::span<Value> outputs, Profile* profile) const {
+  HONE_TRY(check_inputs(inputs));
   if (outputs.size() != impl_->outputs.size())
     return error(ErrorCode::InvalidArgument, "{} outputs asked for, the model has {}", outputs.size(),
                  impl_->outputs.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) HONE_TRY(check_input(impl_->inputs[i], inputs[i]));
   HONE_TRY(impl_->runner->run(inputs, outputs, impl_->pool.get(), profile));
   // An output that is an input, unchanged, gets memory of its own: callers may write to what they are given.
   for (Value& output : outputs) {
@@ -162,8 +188,9 @@ Result<std::size_t> Session::output_index(std::string_view name) const {
   return index_of(impl_->outputs, name, "output");
 }
 
-Result<const runtime::Plan*> Session::plan(std::span<const Value> inputs) const {
-  return impl_->runner->prepare(inputs);
+Result<std::vector<const runtime::Plan*>> Session::plans(std::span<const Value> inputs) const {
+  HONE_TRY(check_inputs(inputs));
+  return impl_->runner->prepare(inputs, impl_->pool.get());
 }
 
 }  // namespace hone

@@ -138,4 +138,14 @@ class Plan {
   mutable std::vector<std::unique_ptr<Frame>> free_frames_;
 };
 
+/// What a run did: its steps with their times, over all plans that took part, and these plans.
+struct Profile {
+  struct Entry {
+    const Step* step;  ///< valid as long as its plan
+    StepTime time;
+  };
+  std::vector<Entry> entries;
+  std::vector<const Plan*> plans;
+};
+
 }  // namespace hone::runtime
