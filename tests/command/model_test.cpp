@@ -1,0 +1,115 @@
+// run, inspect and bench on small models.
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "command_runner.h"
+#include "npy.h"
+
+namespace hone::command {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+using HoneRun = CommandTest;
+using HoneInspect = CommandTest;
+using HoneBench = CommandTest;
+
+TEST_F(HoneRun, PrintsAndStoresWhatTheModelComputes) {
+  write_dense();
+  ASSERT_TRUE(write_npy(path("x.npy"), Tensor::of<float>({2, 3}, {1, 2, 3, -1, 0, 1})));
+  const Outcome outcome = hone("run dense.onnx --input x=x.npy --output-dir made/here --threads 1");
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_EQ(outcome.output, "y: float[2, 2]  min 0 max 8 mean 4.25: 5 8 0 4\n  written to made/here/y.npy\n");
+  EXPECT_EQ(outcome.errors, "");
+  const auto y = read_npy(path("made/here/y.npy"));
+  ASSERT_TRUE(y) << y.error().message;
+  EXPECT_THAT(*y->to_doubles(), ElementsAre(5, 8, 0, 4));
+}
+
+TEST_F(HoneRun, GivesTheSameForTheSameSeed) {
+  write_dense();
+  const auto with_seed = [&](const char* seed) {
+    return hone(std::string("run dense.onnx --random --dim batch=3 --seed ") + seed).output;
+  };
+  EXPECT_THAT(with_seed("1"), HasSubstr("y: float[3, 2]"));
+  EXPECT_EQ(with_seed("1"), with_seed("1"));
+  EXPECT_NE(with_seed("1"), with_seed("2"));
+}
+
+TEST_F(HoneRun, SaysWhichExtentsItAssumes) {
+  write_dense();
+  const Outcome outcome = hone("run dense.onnx --random");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.errors, HasSubstr("input 'x': 1 is assumed for batch"));
+  EXPECT_THAT(outcome.output, HasSubstr("y: float[1, 2]"));
+}
+
+TEST_F(HoneRun, TakesShapesWithNoElements) {
+  write_dense();
+  EXPECT_EQ(hone("run dense.onnx --random --shape x=0x3").output, "y: float[0, 2]\n");
+}
+
+TEST_F(HoneInspect, ShowsTheModelAndWhatBecomesOfIt) {
+  write_dense();
+  const Outcome outcome = hone("inspect dense.onnx --dim batch=5");
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  for (const char* part :
+       {"x: tensor(float) of shape [batch, 3]", "parameters 6 (24 B)", "operators 2", "1  MatMul", "x: float[5, 3]",
+        "FLOPs 70", "memory", "steps 1 of 1 kernels", "float[5, 2]  MatMul+Relu (product)"})
+    EXPECT_THAT(outcome.output, HasSubstr(part));  // 5 · 2 · 3 multiply-adds, 5 · 2 maxima
+}
+
+TEST_F(HoneInspect, ShowsStagesWhoseShapesDependOnContent) {
+  write_places();
+  ASSERT_TRUE(write_npy(path("x.npy"), Tensor::of<float>({4}, {0, 2, 0, 1})));
+  const Outcome outcome = hone("inspect places.onnx --input x=x.npy");
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("NonZero"));
+  EXPECT_THAT(outcome.output, HasSubstr("int64[1, 2]  Neg"));
+}
+
+TEST_F(HoneBench, ShowsTheDistributionOfLatencies) {
+  write_dense();
+  const Outcome outcome = hone("bench dense.onnx --dim batch=2 --rounds 7 --warmup 0 --threads 1");
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  for (const char* part : {"load ", "first ", "rounds 7\n", "min ", "median ", "p90 ", "p99 ", "mean "})
+    EXPECT_THAT(outcome.output, HasSubstr(part));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("GFLOP/s")));
+  EXPECT_THAT(hone("bench dense.onnx --dim batch=2 --seconds 0.01").output, HasSubstr("rounds "));
+}
+
+TEST_F(HoneBench, ShowsKernelsAgainstThePeak) {
+  write_places();
+  const Outcome outcome = hone("bench places.onnx --rounds 5 --profile --threads 1");
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  for (const char* part :
+       {"peak ", "GFLOP/s", "GB/s", "of peak", "host", "NonZero → ?", "k1", "Neg → int64[1, ", "all"})
+    EXPECT_THAT(outcome.output, HasSubstr(part));
+}
+
+TEST_F(HoneBench, WritesATraceThatChromeReads) {
+  write_dense();
+  const Outcome outcome = hone("bench dense.onnx --dim batch=2 --rounds 3 --trace trace.json");
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  const auto trace = nlohmann::json::parse(read("trace.json"));
+  std::size_t runs = 0, kernels = 0;
+  for (const auto& event : trace.at("traceEvents")) {
+    if (event.at("ph") != "X") continue;
+    EXPECT_GE(event.at("ts").get<double>(), 0);
+    EXPECT_GE(event.at("dur").get<double>(), 0);
+    runs += event.at("cat") == "run" ? 1 : 0;
+    kernels += event.at("cat") == "kernel" ? 1 : 0;
+    if (event.at("cat") == "kernel") {
+      EXPECT_EQ(event.at("name"), "MatMul+Relu");
+      EXPECT_EQ(event.at("args").at("flops"), 28);
+    }
+  }
+  EXPECT_EQ(runs, 3u);
+  EXPECT_EQ(kernels, 3u);
+}
+
+}  // namespace
+}  // namespace hone::command

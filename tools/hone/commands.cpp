@@ -1,0 +1,24 @@
+#include "command.h"
+
+namespace hone::command {
+
+Action add_bench(CLI::App& parser);
+Action add_completion(CLI::App& parser);
+Action add_inspect(CLI::App& parser);
+Action add_man(CLI::App& parser);
+Action add_run(CLI::App& parser);
+Action add_targets(CLI::App& parser);
+
+std::span<const Command> commands() {
+  static constexpr Command all[] = {
+      {"run", "run a model, print what comes out, and store it", add_run},
+      {"inspect", "show what a model consists of, and what it is compiled to", add_inspect},
+      {"bench", "measure how long a model takes, kernel by kernel", add_bench},
+      {"targets", "show the machines that models can be compiled for", add_targets},
+      {"completion", "print a script that lets a shell complete this command", add_completion},
+      {"man", "print the manual page", add_man},
+  };
+  return all;
+}
+
+}  // namespace hone::command

@@ -1,0 +1,33 @@
+/// Writes values, sizes and times the way people read them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/session.h"
+
+namespace hone::command {
+
+/// "min -1 max 2.5 mean 0.25: 0.5 -1 2.5 …": what the elements are like, and the first of them. Empty for no elements.
+std::string summarize(const Tensor& tensor);
+
+/// "12 B", "3.4 KiB", "97.5 MiB".
+std::string bytes_text(double bytes);
+/// "812", "25.6 K", "4.09 G": with the prefix that leaves 1 to 999 before the point.
+std::string count_text(double count);
+
+/// Milliseconds with four digits that count: "12.35", "0.0004812".
+std::string ms_text(double ms);
+
+/// Rows of cells under a head (which may be empty), in columns as wide as needed, right-aligned but for the last.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  std::string text() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace hone::command

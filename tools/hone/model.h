@@ -1,0 +1,36 @@
+/// What the commands that take a model share: the options that load it and give it inputs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "options.h"
+
+#include "hone/session.h"
+
+namespace hone::command {
+
+/// The options, as the user gave them.
+struct ModelOptions {
+  std::string model, target;
+  std::int64_t threads = 0, seed = 0;
+  std::vector<std::string> inputs, shapes, dims;
+
+  /// Declares them.
+  void add_to(CLI::App& parser);
+};
+
+/// Loads the model.
+Result<Session> load_model(const ModelOptions& options);
+
+/// What inputs that no file is given for become.
+enum class Missing { Error, Random };
+
+/// One value per input: from its file, or drawn at random in the shape that the options give it.
+Result<std::vector<Value>> make_inputs(const Session& session, const ModelOptions& options, Missing missing);
+
+/// A tensor of random elements: floats in [-1, 1), integers and bools 0 or 1, which are valid as indices, masks and
+/// classes; strings are short words. An error for types that have no such numbers.
+Result<Tensor> random_tensor(ElementType type, const Shape& shape, std::uint64_t seed);
+
+}  // namespace hone::command
