@@ -63,6 +63,16 @@ Result<Tensor> conv_transpose(const Tensor& x, const Tensor& weight, const ConvO
 Result<Tensor> conv_bias_residual_relu(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                        const Tensor& residual, const ConvOptions& options = {});
 
+/// The block of the matrix products in what winograd_conv defines: [point y, point x, batch, tile y, tile x, out
+/// channel] summed over the channels.
+inline constexpr const char* kWinogradProducts = "winograd_products";
+
+/// conv of x[batch, channel, y, x] by weight[out channel, channel, 3, 3] by Winograd's algorithm F(m, 3) for tiles of m
+/// by m results, m being 2, 4 or 6: seven stages after the padding (winograd.cpp). Strides, dilations and groups are 1,
+/// elements floats. Larger tiles multiply less and round more: errors of about 1e-6 of the output's scale for m = 4 and
+/// 1e-5 for m = 6, in f32.
+Result<Tensor> winograd_conv(const Tensor& x, const Tensor& weight, const ConvOptions& options, std::int64_t m);
+
 // Pooling (pool.cpp).
 
 /// Whether positions in the padding count as zeros of an average, or not at all.
