@@ -26,6 +26,7 @@ endfunction()
 
 hone_external(llvm HEADER llvm/IR/Module.h LIBRARY LLVM-19 ROOT /usr/lib/llvm-19)
 hone_external(hwloc HEADER hwloc.h LIBRARY hwloc)
+hone_external(sqlite3 HEADER sqlite3.h LIBRARY sqlite3)
 
 # Libraries that read pictures, for the operator ImageDecoder. Each may be missing: the build then cannot read its format.
 # Those found are in HONE_IMAGE_LIBRARIES, and whoever links them is compiled with HONE_HAS_<NAME>.

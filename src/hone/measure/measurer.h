@@ -1,0 +1,93 @@
+/// The measurer: compiles, checks and times programs in worker processes.
+///
+///     HONE_TRY(measure::Measurer measurer, measure::Measurer::start({.target = target}));
+///     auto data = std::make_shared<measure::TaskData>();
+///     data->reference = naive;                                          // every trial is compared with what this
+///     gives std::vector<measure::MeasureInput> batch; for (const ir::Function& scheduled : candidates)
+///     batch.push_back({measure::split_packing(scheduled), data}); for (const measure::MeasureResult& result :
+///     measurer.measure(batch))
+///       if (result.is_ok()) fmt::print("{:.1f} us\n", result.median_ns() * 1e-3);
+///
+/// A program that crashes, hangs, takes too much memory, gives NaN or a wrong answer costs its own trial and nothing
+/// else: the result says so, and the worker is started again. Workers live on between trials and batches, so that a
+/// trial costs little more than compiling and timing it.
+///
+/// A search that runs for hours gives `run` a source of inputs, and stores each result in the sink: see records.h. When
+/// a challenger seems to beat the incumbent, `compare` tells whether that was more than noise.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <sys/types.h>
+#include <utility>
+#include <vector>
+
+#include "hone/codegen/target.h"
+#include "hone/measure/trial.h"
+
+namespace hone::measure {
+
+struct MeasurerOptions {
+  codegen::Target target = codegen::host_target();  ///< its `threads` are those that kernels run on
+  Timing timing;
+
+  // A trial that takes longer ends as Timeout. The second covers the warm-up, the check and all samples; the third is
+  // added to the first where the reference has to be computed.
+  double compile_timeout_ms = 10'000, run_timeout_ms = 10'000, reference_timeout_ms = 60'000;
+  std::int64_t memory_bytes = std::int64_t{4} << 30;  ///< of each worker
+
+  int workers = 0;              ///< processes; 0: one a core, at most 8. What runs at once is decided in overlap.h
+  int trials_per_worker = 500;  ///< then it is started anew, so that no leak of a library grows for hours
+  std::string worker_program;   ///< empty: find_worker_program()
+  /// When this becomes true, no trial is begun any more, and those that are not finished are NotRun: for Ctrl-C. May be
+  /// set by a signal handler or another thread; it is looked at after each event, and four times a second.
+  const std::atomic<bool>* stop = nullptr;
+};
+
+/// Owns the workers. One thread at a time; the process may have others.
+class Measurer {
+ public:
+  /// Gives the next input, or nothing when there are no more (it is not asked again).
+  using Source = std::function<std::optional<MeasureInput>()>;
+  /// Takes the result of the input with this number, counted from 0. Called in the order in which trials finish.
+  using Sink = std::function<void(std::size_t, const MeasureResult&)>;
+
+  /// Starts the first worker, to find out whether measuring is possible at all.
+  static Result<Measurer> start(MeasurerOptions options = {});
+
+  Measurer(Measurer&&) noexcept;
+  Measurer& operator=(Measurer&&) noexcept;
+  ~Measurer();
+
+  /// Measures everything that `next` gives, and tells `done` of each result as soon as it is there. Both are called
+  /// from this thread. If no worker can be started any more, what is left is NotRun, with the reason.
+  void run(const Source& next, const Sink& done);
+
+  /// Measures all inputs; results in their order.
+  std::vector<MeasureResult> measure(std::span<const MeasureInput> inputs);
+
+  /// Times programs of one task against each other: in one worker, their samples in turns (a b, b a, …), so that what
+  /// slows the machine down for a while slows down all of them. Results in the order of the inputs, which must share
+  /// their data. If the worker dies, all have the status of that; measured alone, each has its own.
+  std::vector<MeasureResult> compare(std::span<const MeasureInput> inputs, const Timing& timing);
+  std::pair<MeasureResult, MeasureResult> compare(const MeasureInput& a, const MeasureInput& b);
+
+  const MeasurerOptions& options() const;
+  /// Changes how programs are timed from the next trial on, such as `hopeless_ns` when the best is known.
+  void set_timing(const Timing& timing);
+
+  /// The process ids of the workers that run.
+  std::vector<pid_t> worker_pids() const;
+  /// How many worker processes were started so far.
+  int started_workers() const;
+
+ private:
+  class Impl;
+  explicit Measurer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hone::measure

@@ -1,0 +1,224 @@
+// The parts of the measurer that need no process: statistics, overlap, timing, messages, comparing.
+#include <cmath>
+#include <gtest/gtest.h>
+#include <limits>
+#include <set>
+#include <thread>
+
+#include "hone/ir/text.h"
+#include "hone/measure/check.h"
+#include "hone/measure/overlap.h"
+#include "hone/measure/protocol.h"
+#include "hone/measure/statistics.h"
+#include "hone/measure/timing.h"
+#include "hone/support/rng.h"
+
+namespace hone::measure {
+namespace {
+
+using List = std::vector<double>;
+
+TEST(Statistics, MinimumMedianAndMean) {
+  EXPECT_EQ(minimum(List{3, 1, 2}), 1);
+  EXPECT_EQ(median(List{3, 1, 2}), 2);
+  EXPECT_EQ(median(List{4, 1, 2, 3}), 2.5);
+  EXPECT_EQ(mean(List{4, 1, 1}), 2);
+  for (const auto& of : {minimum, median, mean}) EXPECT_TRUE(std::isinf(of(List{})));
+}
+
+TEST(Statistics, PValuesAreThoseOfTheTextbooks) {
+  // two samples of five: t = -1 with 8 degrees of freedom, and the same means and variances by Welch
+  const List a = {1, 2, 3, 4, 5}, b = {2, 3, 4, 5, 6};
+  EXPECT_NEAR(student_p_value(a, b), 0.34659350708733416, 1e-12);
+  EXPECT_NEAR(welch_p_value(a, b), 0.34659350708733416, 1e-12);
+  // unequal variances: t = -1.8973665961010275, freedom 5.882352941176471
+  const List c = {2, 4, 6, 8, 10};
+  EXPECT_NEAR(welch_p_value(a, c), 0.10753119493063545, 1e-9);
+}
+
+TEST(Statistics, SamplesWithoutSpreadAreDecidedByTheirMeans) {
+  EXPECT_EQ(welch_p_value(List{5, 5, 5}, List{5, 5, 5}), 1);
+  EXPECT_EQ(welch_p_value(List{5, 5, 5}, List{6, 6, 6}), 0);
+  EXPECT_EQ(student_p_value(List{5, 5}, List{6, 6}), 0);
+  EXPECT_EQ(welch_p_value(List{5}, List{6, 7}), 1);
+}
+
+TEST(Overlap, OneIsPreparedWhileAnotherIsTimedOnOneOfTwoCores) {
+  Overlap overlap(2, 1);
+  overlap.begin_timing();
+  EXPECT_TRUE(overlap.may_prepare());
+  overlap.begin_preparing();
+  EXPECT_FALSE(overlap.may_prepare());
+  overlap.end_timing();
+  EXPECT_TRUE(overlap.may_time());
+}
+
+TEST(Overlap, AKernelOnAllCoresIsTimedAlone) {
+  Overlap overlap(2, 2);
+  overlap.begin_preparing();
+  EXPECT_FALSE(overlap.may_time());
+  overlap.begin_preparing();
+  overlap.end_preparing();
+  overlap.begin_waiting();
+  EXPECT_FALSE(overlap.may_prepare()) << "a trial that waits would wait for ever";
+  overlap.end_preparing();
+  EXPECT_TRUE(overlap.may_time());
+  overlap.end_waiting();
+  overlap.begin_timing();
+  EXPECT_FALSE(overlap.may_prepare());
+  EXPECT_FALSE(overlap.may_time());
+}
+
+TEST(Overlap, SomethingCanAlwaysGoOn) {
+  for (int cores = 0; cores <= 4; ++cores)
+    for (int threads = 0; threads <= 6; ++threads) {
+      Overlap overlap(cores, threads);
+      EXPECT_TRUE(overlap.may_prepare());
+      overlap.begin_preparing();
+      overlap.end_preparing();
+      overlap.begin_waiting();
+      EXPECT_TRUE(overlap.may_time());
+    }
+}
+
+Timed sleeper(int& calls, int us) {
+  return {[&calls, us] {
+            ++calls;
+            std::this_thread::sleep_for(std::chrono::microseconds(us));
+            return true;
+          },
+          [] {}};
+}
+
+TEST(Timing, TheNumberOfCallsIsGrownAndKept) {
+  int calls = 0;
+  const std::vector<Samples> samples =
+      time_in_turns({sleeper(calls, 100)}, {.repeats = 4, .min_repeat_ms = 2, .hopeless_ns = 0});
+  ASSERT_EQ(samples[0].ns.size(), 4u);
+  EXPECT_GT(samples[0].calls, 1);
+  EXPECT_GE(calls, 4 * samples[0].calls);
+  for (const double ns : samples[0].ns) EXPECT_GE(ns, 100e3);
+}
+
+TEST(Timing, SeveralProgramsTakeTurns) {
+  std::string order;
+  const auto tell = [&](char name) { return Timed{[&order, name] { return order += name, true; }, [] {}}; };
+  time_in_turns({tell('a'), tell('b')}, {.repeats = 4, .min_repeat_ms = 0});
+  EXPECT_EQ(order, "abbaabba");
+}
+
+TEST(Timing, AFailingCallEndsItsProgramAlone) {
+  int calls = 0;
+  const std::vector<Samples> samples =
+      time_in_turns({Timed{[] { return false; }, [] {}}, sleeper(calls, 1)}, {.repeats = 3, .min_repeat_ms = 0});
+  EXPECT_FALSE(samples[0].is_ok);
+  EXPECT_TRUE(samples[0].ns.empty());
+  EXPECT_EQ(samples[1].ns.size(), 3u);
+}
+
+Message some_message() {
+  Message message{.kind = MessageKind::Finished, .target = "cpu", .timing = {.repeats = 7}};
+  message.task = TaskText{.fills = {std::nullopt, Fill{.low = 0, .high = 3, .seed = 9, .bytes = "xyz"}},
+                          .reference = "func",
+                          .expected = {"abc", ""},
+                          .allows_nan = true};
+  message.programs = {{"main", "prepare", {1, 2}}, {"other", "", {}}};
+  message.results = {{.status = TrialStatus::WrongAnswer, .samples_ns = {1.5, 2.5}, .calls = 8, .message = "off"}};
+  return message;
+}
+
+TEST(Protocol, MessagesComeBackAsTheyWere) {
+  const std::string bytes = encode(some_message());
+  const Message read = decode(bytes).value();
+  EXPECT_EQ(encode(read), bytes);
+  EXPECT_EQ(read.task->fills[1]->bytes, "xyz");
+  EXPECT_EQ(read.programs[0].packed, (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_EQ(read.results[0].samples_ns, (List{1.5, 2.5}));
+  EXPECT_EQ(read.results[0].message, "off");
+}
+
+TEST(Protocol, DamagedMessagesAreErrors) {
+  const std::string bytes = encode(some_message());
+  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(decode(bytes.substr(0, size)));
+  EXPECT_FALSE(decode(bytes + "x"));
+  Rng rng(/*seed=*/3);
+  for (int i = 0; i < 2000; ++i) {  // whatever comes in, nothing breaks
+    std::string broken = bytes;
+    for (int k = 0; k < 3; ++k) rng.choose(broken) = static_cast<char>(rng.next());
+    (void)decode(broken);
+  }
+}
+
+Buffer buffer_of(const List& values, ir::DType type = ir::kF32) {
+  Buffer buffer = allocate_buffer(ir::buffer("B", type, std::vector{static_cast<std::int64_t>(values.size())})).value();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (type == ir::kF32) reinterpret_cast<float*>(buffer.data())[i] = static_cast<float>(values[i]);
+    if (type == ir::kI32) reinterpret_cast<std::int32_t*>(buffer.data())[i] = static_cast<std::int32_t>(values[i]);
+  }
+  return buffer;
+}
+
+TEST(Check, ErrorsAreMeasuredAgainstTheSizeOfTheTensor) {
+  const Expected expected = expect(buffer_of({100, -100, 0, 100}));
+  EXPECT_NEAR(expected.scale, 86.6, 0.1);
+  EXPECT_EQ(compare_values("B", buffer_of({100, -100, 0.01, 100}), expected, -1, 0).status, TrialStatus::Ok);
+  const Comparison off = compare_values("B", buffer_of({100, -100, 1, 100}), expected, -1, 0);
+  EXPECT_EQ(off.status, TrialStatus::WrongAnswer);
+  EXPECT_EQ(off.message, "output 'B': element 2 is 1, expected is 0; 1 of 4 elements are wrong");
+  const Expected tiny = expect(buffer_of({1e-6, 2e-6}));
+  EXPECT_EQ(compare_values("B", buffer_of({2e-6, 2e-6}), tiny, -1, 0).status, TrialStatus::WrongAnswer);
+}
+
+TEST(Check, NanAndInfinityAreEqualToThemselvesAlone) {
+  const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
+  const Expected expected = expect(buffer_of({nan, infinity, -infinity, 1}));
+  EXPECT_EQ(compare_values("B", buffer_of({nan, infinity, -infinity, 1}), expected, -1, 0).status, TrialStatus::Ok);
+  EXPECT_EQ(compare_values("B", buffer_of({nan, infinity, -infinity, nan}), expected, -1, 0).status,
+            TrialStatus::NotANumber);
+  EXPECT_EQ(compare_values("B", buffer_of({1, infinity, -infinity, 1}), expected, -1, 0).status,
+            TrialStatus::WrongAnswer);
+  EXPECT_EQ(compare_values("B", buffer_of({nan, infinity, infinity, 1}), expected, -1, 0).status,
+            TrialStatus::WrongAnswer);
+}
+
+TEST(Check, IntegersAreExactUnlessToldOtherwise) {
+  const Expected expected = expect(buffer_of({1, 2, 3}, ir::kI32));
+  EXPECT_EQ(compare_values("B", buffer_of({1, 2, 4}, ir::kI32), expected, -1, 0).status, TrialStatus::WrongAnswer);
+  EXPECT_EQ(compare_values("B", buffer_of({1, 2, 4}, ir::kI32), expected, -1, 1).status, TrialStatus::Ok);
+}
+
+TEST(Buffers, FillsStayInTheirRangeForEveryType) {
+  for (const ir::DType type : {ir::kBool, ir::kI8, ir::kI16, ir::kI32, ir::kI64, ir::kU8, ir::kU16, ir::kU32, ir::kU64,
+                               ir::kF16, ir::kBF16, ir::kF32, ir::kF64}) {
+    Buffer buffer = allocate_buffer(ir::buffer("B", type, std::vector<std::int64_t>{500})).value();
+    const Fill fill = type.is_float() ? Fill{.low = -2, .high = 5} : Fill{.low = 0, .high = type.is_bool() ? 1.0 : 6.0};
+    ASSERT_TRUE(fill_buffer(buffer, fill));
+    std::set<double> seen;
+    for (std::int64_t i = 0; i < buffer.count; ++i) {
+      EXPECT_GE(element(buffer, i), fill.low) << to_string(type);
+      EXPECT_LE(element(buffer, i), fill.high) << to_string(type);
+      seen.insert(element(buffer, i));
+    }
+    EXPECT_GE(seen.size(), type.is_bool() ? 2u : 7u) << to_string(type);
+  }
+}
+
+TEST(Buffers, SizesThatCannotBeAreErrors) {
+  const Result<Buffer> huge =
+      allocate_buffer(ir::buffer("B", ir::kF32, std::vector<std::int64_t>{1 << 20, 1 << 20, 1 << 20}));
+  ASSERT_FALSE(huge);
+  EXPECT_EQ(huge.error().code, ErrorCode::OutOfMemory);
+  EXPECT_FALSE(allocate_buffer(ir::buffer("B", ir::kF32, std::vector{ir::var("n")})));
+  EXPECT_EQ(allocate_buffer(ir::buffer("B", ir::kF32, std::vector<std::int64_t>{0, 5})).value().count, 0);
+}
+
+TEST(Trial, NamesReadBack) {
+  for (int i = 0; i <= static_cast<int>(TrialStatus::NotRun); ++i)
+    EXPECT_EQ(find_trial_status(to_string(static_cast<TrialStatus>(i))), static_cast<TrialStatus>(i));
+  EXPECT_FALSE(find_trial_status("fine"));
+  for (const CacheState state : {CacheState::Warm, CacheState::Flushed})
+    EXPECT_EQ(find_cache_state(to_string(state)), state);
+}
+
+}  // namespace
+}  // namespace hone::measure

@@ -1,0 +1,76 @@
+/// A kernel with its arguments, ready to be called in this process; and the arguments and results of a task.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "hone/codegen/compile.h"
+#include "hone/measure/buffers.h"
+#include "hone/measure/check.h"
+#include "hone/measure/protocol.h"
+#include "hone/runtime/thread_pool.h"
+
+namespace hone::measure {
+
+/// The arguments and the expected outputs of one task, made when they are first asked for.
+class TaskArguments {
+ public:
+  explicit TaskArguments(TaskText task) : task_(std::move(task)) {}
+
+  const TaskText& task() const { return task_; }
+
+  /// The buffer for an input at a place among the parameters, filled; the same for every program that asks.
+  Result<std::shared_ptr<Buffer>> input(std::size_t place, const ir::Expr& param);
+  /// Memory for an output at a place, with the content that it has before each program's first call.
+  Result<std::shared_ptr<Buffer>> fresh_output(std::size_t place, const ir::Expr& param);
+  /// The outputs that every program must give, in their order; none if the task does not say.
+  Result<const std::vector<Expected>*> expected(const codegen::Target& target);
+
+ private:
+  Result<void> run_reference(const codegen::Target& target);
+  struct Found {
+    std::shared_ptr<Buffer> buffer;
+    bool is_new;
+  };
+  /// The buffer at a place if it fits the parameter, or else a new one.
+  static Result<Found> find(std::vector<std::shared_ptr<Buffer>>& buffers, std::size_t place, const ir::Expr& param);
+
+  TaskText task_;
+  std::vector<std::shared_ptr<Buffer>> inputs_, outputs_;  ///< by place
+  std::vector<Expected> expected_;
+  bool has_run_reference_ = false;
+};
+
+/// A compiled program bound to the arguments of its task. Programs of one task share the memory of their outputs.
+class PreparedKernel {
+ public:
+  static Result<PreparedKernel> compile(const KernelProgram& program, const codegen::Target& target);
+  /// Makes its arguments and packs its constants; once, before it is called.
+  Result<void> bind(const KernelProgram& program, TaskArguments& arguments);
+
+  /// Calls it; false if it found no scratch memory.
+  bool call(runtime::ThreadPool* pool) const { return entry_(pointers_.data(), pool) == 0; }
+  void flush() const;
+
+  /// Sets its outputs to what they are before the first call.
+  Result<void> reset_outputs(TaskArguments& arguments);
+  /// Compares its outputs with what is expected.
+  Result<Comparison> check(TaskArguments& arguments, const codegen::Target& target) const;
+
+ private:
+  explicit PreparedKernel(codegen::CompiledModule code) : code_(std::move(code)) {}
+
+  struct Output {
+    std::size_t place;
+    ir::Expr param;
+    std::shared_ptr<Buffer> buffer;
+  };
+
+  codegen::CompiledModule code_;
+  codegen::EntryPoint entry_ = nullptr;
+  std::vector<void*> pointers_;
+  std::vector<std::shared_ptr<Buffer>> touched_;
+  std::vector<Output> outputs_;
+};
+
+}  // namespace hone::measure

@@ -1,0 +1,61 @@
+#include "hone/measure/trial.h"
+
+#include <array>
+#include <utility>
+
+#include "hone/measure/statistics.h"
+#include "hone/schedule/prepack.h"
+
+namespace hone::measure {
+namespace {
+
+template <typename Enum, std::size_t kCount>
+using Names = std::array<std::pair<Enum, std::string_view>, kCount>;
+
+constexpr Names<TrialStatus, 9> kStatusNames = {{{TrialStatus::Ok, "ok"},
+                                                 {TrialStatus::CompileError, "compile error"},
+                                                 {TrialStatus::RunError, "run error"},
+                                                 {TrialStatus::Timeout, "timeout"},
+                                                 {TrialStatus::Crash, "crash"},
+                                                 {TrialStatus::OutOfMemory, "out of memory"},
+                                                 {TrialStatus::WrongAnswer, "wrong answer"},
+                                                 {TrialStatus::NotANumber, "nan"},
+                                                 {TrialStatus::NotRun, "not run"}}};
+constexpr Names<CacheState, 2> kCacheNames = {{{CacheState::Warm, "warm"}, {CacheState::Flushed, "flushed"}}};
+
+template <typename Enum, std::size_t kCount>
+std::string_view name_of(const Names<Enum, kCount>& names, Enum value) {
+  for (const auto& [known, name] : names)
+    if (known == value) return name;
+  return "unknown";
+}
+
+template <typename Enum, std::size_t kCount>
+std::optional<Enum> find_name(const Names<Enum, kCount>& names, std::string_view wanted) {
+  for (const auto& [value, name] : names)
+    if (name == wanted) return value;
+  return std::nullopt;
+}
+
+}  // namespace
+
+KernelProgram split_packing(const ir::Function& scheduled) {
+  Result<std::pair<ir::Function, ir::Function>> parts = schedule::split_prepack(scheduled);
+  if (!parts) return {scheduled, std::nullopt, {}};
+  KernelProgram split{std::move(parts->second), std::move(parts->first), {}};
+  // prepare takes the packed inputs in the order in which it packs them
+  for (std::size_t k = 0; k < split.prepare->params.size() / 2; ++k)
+    for (std::size_t i = 0; i < scheduled.params.size(); ++i)
+      if (scheduled.params[i].is(split.prepare->params[k])) split.packed.push_back(i);
+  return split;
+}
+
+std::string_view to_string(TrialStatus status) { return name_of(kStatusNames, status); }
+std::optional<TrialStatus> find_trial_status(std::string_view name) { return find_name(kStatusNames, name); }
+std::string_view to_string(CacheState state) { return name_of(kCacheNames, state); }
+std::optional<CacheState> find_cache_state(std::string_view name) { return find_name(kCacheNames, name); }
+
+double MeasureResult::min_ns() const { return minimum(samples_ns); }
+double MeasureResult::median_ns() const { return median(samples_ns); }
+
+}  // namespace hone::measure

@@ -1,0 +1,115 @@
+/// A trial: a program to compile, check and time, and what came of it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/ir/stmt.h"
+
+namespace hone::measure {
+
+/// A scheduled program in the form in which kernels are called (see "Kernels and the runtime" in ARCHITECTURE.md): what
+/// space::default_program and schedule::split_prepack give.
+struct KernelProgram {
+  ir::Function main;  ///< as many parameters as the naive program, in the same order
+  /// Packs constants ahead of time, outside what is timed: takes the inputs at the places `packed`, then the buffers
+  /// that main takes instead.
+  std::optional<ir::Function> prepare;
+  std::vector<std::size_t> packed;  ///< places among the parameters of main
+};
+
+/// A scheduled program as a KernelProgram: what packs inputs is split off where that is possible.
+KernelProgram split_packing(const ir::Function& scheduled);
+
+/// What the elements of an argument are: uniform between `low` and `high` (whole numbers of integer types include
+/// both), from the seed; or exactly `bytes`, if there are any.
+struct Fill {
+  double low = -1, high = 1;
+  std::uint64_t seed = 1;
+  std::string bytes = {};
+};
+
+/// What all trials of a task have in common. Without a fill, floats are in [-1, 1), integers of 8 and 16 bits anything,
+/// bools either, other integers 0 (a parameter that holds indices wants a fill, with a `high` that exists), and what
+/// the program writes has all bits set. Seeds differ from parameter to parameter by themselves.
+struct TaskData {
+  std::vector<std::optional<Fill>> fills;  ///< by place among the parameters of the naive program; may be shorter
+
+  /// Computes what every trial must give: the naive program, or faster one that is known to be right (it is compiled,
+  /// and run once for each task that a worker turns to, on one thread). Same parameters as the naive program.
+  std::optional<ir::Function> reference;
+  /// Or the bytes of all outputs, in the order of the parameters that are written.
+  std::vector<std::string> expected;
+
+  /// What floats may be off by, in units of the expected value or of the root mean square of its tensor, whichever is
+  /// larger; negative: 1e-3 for f32, 1e-9 for f64, 1e-2 for f16, 5e-2 for bf16.
+  double tolerance = -1;
+  std::int64_t integer_tolerance = 0;
+  /// Whether NaN may come out where nothing is expected that it could be compared with.
+  bool allows_nan = false;
+};
+
+/// One program to measure. Inputs of one task share one TaskData: a worker keeps the arguments and the expected result
+/// of the last one it saw.
+struct MeasureInput {
+  KernelProgram program;
+  std::shared_ptr<const TaskData> data;  ///< null: the defaults, no check but for NaN
+};
+
+/// In which state the caches are when a call is timed. Times of different states are not comparable.
+enum class CacheState : std::uint8_t {
+  Warm,     ///< the same arguments again and again
+  Flushed,  ///< the arguments are evicted before each call, and each sample is one call
+};
+
+/// How programs are timed.
+struct Timing {
+  int repeats = 3;           ///< samples; all are kept
+  double min_repeat_ms = 2;  ///< a sample calls the program as often as this takes, at least once
+  CacheState cache = CacheState::Warm;
+  /// A program whose first timed call takes longer than this is hopeless: that call is its only sample. 0: never.
+  double hopeless_ns = 0;
+};
+
+/// How a trial ended. Names are stored in records: they may be added to, not changed.
+enum class TrialStatus : std::uint8_t {
+  Ok,
+  CompileError,  ///< the program does not parse or verify, or the code generator refuses it
+  RunError,      ///< it cannot be called, or the reference cannot be computed
+  Timeout,
+  Crash,  ///< the worker died of it
+  OutOfMemory,
+  WrongAnswer,
+  NotANumber,  ///< NaN where a number is expected
+  NotRun,      ///< no worker could be started, or the measurer was told to stop
+};
+
+/// "ok", "compile error", "run error", "timeout", "crash", "out of memory", "wrong answer", "nan", "not run".
+std::string_view to_string(TrialStatus status);
+std::optional<TrialStatus> find_trial_status(std::string_view name);
+/// "warm" or "flushed".
+std::string_view to_string(CacheState state);
+std::optional<CacheState> find_cache_state(std::string_view name);
+
+/// What came of a trial.
+struct MeasureResult {
+  TrialStatus status = TrialStatus::NotRun;
+  std::vector<double> samples_ns;  ///< the time of one call, for each repeat, untrimmed; empty unless Ok
+  std::int64_t calls = 0;          ///< how many calls each sample is the mean of
+  CacheState cache = CacheState::Warm;
+  double compile_ms = 0;
+  double trial_ms = 0;       ///< from sending the program to having the result, waiting for a turn included
+  bool is_checked = false;   ///< whether the result was compared with what is expected
+  double largest_error = 0;  ///< of floats, in the units of TaskData::tolerance
+  std::string message = {};  ///< for people: what went wrong
+
+  bool is_ok() const { return status == TrialStatus::Ok; }
+  double min_ns() const;
+  double median_ns() const;  ///< what candidates are compared by; infinity unless Ok
+};
+
+}  // namespace hone::measure
