@@ -13,6 +13,8 @@ Draft improve(Draft draft) {
   draft = remove_identities(std::move(draft));
   draft = merge_common_nodes(std::move(draft));
   draft = fold_batch_norms(std::move(draft));
+  draft = recognize_norms(std::move(draft));
+  draft = recognize_activations(std::move(draft));
   return draft;
 }
 

@@ -29,4 +29,11 @@ Draft merge_common_nodes(Draft draft);
 /// MatMul before them. A batch normalisation with nothing before it becomes a product and a sum.
 Draft fold_batch_norms(Draft draft);
 
+/// Finds Gelu (by erf or tanh), Swish, HardSwish and Mish that exporters wrote in several nodes.
+Draft recognize_activations(Draft draft);
+
+/// Finds LayerNormalization and RMSNormalization that exporters wrote in several nodes, and takes in constant factors
+/// and biases that follow a norm.
+Draft recognize_norms(Draft draft);
+
 }  // namespace hone::graph
