@@ -90,7 +90,7 @@ bool has_reduction(const tensor::Tensor& tensor) {
   return std::any_of(operation.reads.begin(), operation.reads.end(), has_reduction);
 }
 
-/// Whether the value of `operation` loads `buffer` at its own indices alone.
+/// Whether the value of `operation` loads `read` at its own indices alone.
 bool reads_in_place(const tensor::Operation& operation, const tensor::Tensor& read) {
   bool is_in_place = true;
   for (const ir::Expr& value : operation.body->values())
@@ -99,7 +99,8 @@ bool reads_in_place(const tensor::Operation& operation, const tensor::Tensor& re
       if (!load || !load->buffer.is(read.buffer())) return;
       is_in_place &= load->indices.size() == operation.indices.size();
       for (std::size_t i = 0; is_in_place && i < load->indices.size(); ++i)
-        is_in_place &= load->indices[i].is(operation.indices[i]);
+        is_in_place &= load->indices[i].is(operation.indices[i]) ||
+                       (read.extent(i) == 1 && operation.shape[i] == 1);  // where broadcasts write 0
     });
   return is_in_place;
 }

@@ -109,5 +109,22 @@ TEST(Partition, ElementwiseNodesJoinTheProducerThatOnlyTheyRead) {
   EXPECT_THAT(names, testing::ElementsAre("MatMul+Add+Relu", "Exp"));  // the result of Relu is an output itself
 }
 
+TEST(Partition, AxesOfExtentOneDoNotKeepNodesApart) {
+  const Graph graph = graph_of([](Builder& b, ValueId x) {
+    const ValueId weight = b.constant(Tensor::of<float>({4, 4}, std::vector<float>(16, 2)));
+    const ValueId bias = b.constant(Tensor::of<float>({4}, std::vector<float>(4, 3)));
+    const ValueId gelu = b.add("Gelu", {b.add("Add", {b.add("MatMul", {x, weight}), bias})});
+    const ValueId row = b.add("ReduceMax", {gelu, b.ints({1})});
+    return std::vector<ValueId>{b.add("Add", {row, x})};  // a row is read once for each of three: not in place
+  });
+  const Result<Stage> stage = specialize(graph, std::vector{shaped(ElementType::F32, {1, 3, 4})}, kEvaluate);
+  ASSERT_TRUE(stage) << stage.error().message;
+  const Result<std::vector<Group>> groups = partition(*stage);
+  ASSERT_TRUE(groups) << groups.error().message;
+  std::vector<std::string> names;
+  for (const Group& group : *groups) names.push_back(describe(*stage, group));
+  EXPECT_THAT(names, testing::ElementsAre("MatMul+Add+Gelu", "ReduceMax", "Add"));
+}
+
 }  // namespace
 }  // namespace hone::graph
