@@ -45,13 +45,11 @@ function(hone_whole_library)
   endif()
 endfunction()
 
-# hone_executable(<name> SOURCES <file>... LINK <target>...) makes a program that knows where the repository stands, to
-# find its data files.
+# hone_executable(<name> SOURCES <file>... LINK <target>...) makes a program.
 function(hone_executable name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK})
-  target_compile_definitions(${name} PRIVATE HONE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 endfunction()
 
 # hone_test(<name> LABEL <label> SOURCES <file>... LINK <target>...) makes a GoogleTest program, each of whose tests is
