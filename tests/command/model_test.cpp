@@ -62,6 +62,14 @@ TEST_F(HoneInspect, ShowsTheModelAndWhatBecomesOfIt) {
     EXPECT_THAT(outcome.output, HasSubstr(part));  // 5 · 2 · 3 multiply-adds, 5 · 2 maxima
 }
 
+TEST_F(HoneInspect, ShowsTheModelEvenWhereShapesDoNotFit) {
+  write_dense();
+  const Outcome outcome = hone("inspect dense.onnx --shape x=2x4");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.output, HasSubstr("x: tensor(float) of shape [batch, 3]"));
+  EXPECT_THAT(outcome.errors, HasSubstr("input 'x' is float[2, 4]"));
+}
+
 TEST_F(HoneInspect, ShowsStagesWhoseShapesDependOnContent) {
   write_places();
   ASSERT_TRUE(write_npy(path("x.npy"), Tensor::of<float>({4}, {0, 2, 0, 1})));

@@ -76,8 +76,8 @@ void show_plans(const Session& session, std::span<const Value> inputs, std::span
 Result<void> inspect(const ModelOptions& options) {
   HONE_TRY(const Session session, load_model(options));
   HONE_TRY(const std::vector<Value> inputs, make_inputs(session, options, Missing::Random));
+  show_model(session);  // before compiling, which may fail for want of better shapes
   HONE_TRY(const std::vector<const runtime::Plan*> plans, session.plans(inputs));
-  show_model(session);
   show_plans(session, inputs, plans);
   return {};
 }
