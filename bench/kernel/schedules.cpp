@@ -2,20 +2,24 @@
 
 #include <fmt/core.h>
 
+#include "hone/ir/simplify.h"
+#include "hone/schedule/accesses.h"
+#include "hone/schedule/index_map.h"
 #include "hone/schedule/primitives.h"
+#include "hone/space/winograd_schedule.h"
+#include "hone/tensor/definitions.h"
 #include "hone/tensor/lower.h"
 #include "hone/tensor/tensor.h"
 
 namespace hone::bench {
 
 using namespace schedule;
-using tensor::Indices;
 using tensor::Tensor;
 
 Case gemm(std::int64_t m, std::int64_t n, std::int64_t k, const GemmTile& tile) {
   const Tensor a = tensor::placeholder("A", {m, k}), b = tensor::placeholder("B", {k, n});
-  const Tensor c = tensor::compute("C", {{"i", m}, {"j", n}}, [&](const Indices& i) {
-    return tensor::reduce_sum({{"k", k}}, [&](const Indices& r) { return a(i[0], r[0]) * b(r[0], i[1]); });
+  const Tensor c = tensor::compute("C", {{"i", m}, {"j", n}}, [&](const tensor::Indices& i) {
+    return tensor::reduce_sum({{"k", k}}, [&](const tensor::Indices& r) { return a(i[0], r[0]) * b(r[0], i[1]); });
   });
   const std::int64_t panel = tile.vectors * tile.lanes;
   // A streamed B is read once: k outermost keeps a block of A in the cache meanwhile, four steps of k share a fetch.
@@ -55,14 +59,14 @@ Case conv3x3_blocked(std::int64_t channels, std::int64_t size, std::int64_t lane
   const Tensor x = tensor::placeholder("X", {blocks, size, size, lanes});
   const Tensor w = tensor::placeholder("W", {blocks, blocks, 3, 3, lanes, lanes});
   const Tensor padded = tensor::compute(
-      "padded", {{"pc", blocks}, {"ph", size + 2}, {"pw", size + 2}, {"pl", lanes}}, [&](const Indices& i) {
+      "padded", {{"pc", blocks}, {"ph", size + 2}, {"pw", size + 2}, {"pl", lanes}}, [&](const tensor::Indices& i) {
         const ir::Expr h = i[1] - 1, v = i[2] - 1;
         const ir::Expr inside = logical_and(logical_and(h >= 0, h < size), logical_and(v >= 0, v < size));
         return ir::select(inside, x(i[0], h, v, i[3]), ir::constant(ir::kF32, 0.0));
       });
   const Tensor y =
-      tensor::compute("Y", {{"ko", blocks}, {"h", size}, {"w", size}, {"ki", lanes}}, [&](const Indices& i) {
-        return tensor::reduce_sum({{"co", blocks}, {"r", 3}, {"s", 3}, {"ci", lanes}}, [&](const Indices& q) {
+      tensor::compute("Y", {{"ko", blocks}, {"h", size}, {"w", size}, {"ki", lanes}}, [&](const tensor::Indices& i) {
+        return tensor::reduce_sum({{"co", blocks}, {"r", 3}, {"s", 3}, {"ci", lanes}}, [&](const tensor::Indices& q) {
           return padded(q[0], i[1] + q[1], i[2] + q[2], q[3]) * w(i[0], q[0], q[1], q[2], q[3], i[3]);
         });
       });
@@ -82,6 +86,43 @@ Case conv3x3_blocked(std::int64_t channels, std::int64_t size, std::int64_t lane
   const double points = static_cast<double>(size * size) * static_cast<double>(channels);
   return {fmt::format("conv 3x3 {}@{} NCHW{}c", channels, size, lanes), tensor::lower("conv", {x, w}, {y}), trace,
           false, 2.0 * points * static_cast<double>(channels) * 9.0};
+}
+
+namespace {
+
+/// The program with a parameter in another layout: the caller passes it so.
+Program with_layout(const Program& program, std::size_t param, std::string_view text) {
+  const ir::Expr before = program.params[param];
+  const IndexMap map = parse_index_map(text).value();
+  const ir::Expr after = ir::buffer(ir::name_of(before), before.type(),
+                                    mapped_shape(map, constant_shape(before, "with_layout").value()).value());
+  Program changed = program;
+  changed.params[param] = after;
+  changed.body = redirect_accesses(program.body, before, after, [&](const Indices& indices, const ir::Bounds& bounds) {
+    Indices mapped = apply(map, indices);
+    for (ir::Expr& index : mapped) index = ir::simplify(index, bounds);
+    return mapped;
+  });
+  return changed;
+}
+
+}  // namespace
+
+Case winograd(std::int64_t channels, std::int64_t size, std::int64_t m, const std::vector<std::int64_t>& tile,
+              const codegen::Target& target) {
+  const Tensor x = tensor::placeholder("X", {1, channels, size, size});
+  const Tensor w = tensor::placeholder("W", {channels, channels, 3, 3});
+  const tensor::ConvOptions same{.padding_before = {1, 1}, .padding_after = {1, 1}};
+  const std::string blocked = fmt::format("(n, c, y, x) -> (n, c // {0}, y, x, c % {0})", target.lanes(32));
+  Program naive = tensor::lower("winograd", {x, w}, {tensor::winograd_conv(x, w, same, m).value()});
+  naive = with_layout(with_layout(naive, 0, blocked), 2, blocked);
+  const space::WinogradTile chosen =
+      tile.empty() ? space::default_winograd_tile(naive, target)
+                   : space::WinogradTile{tile[0], tile[1], tile[2], tile[3], tile[4], tile[5], tile[6] != 0};
+  const Schedule scheduled = space::schedule_winograd(naive, /*packs_weight=*/true, chosen, target).value();
+  const double points = static_cast<double>(size * size) * static_cast<double>(channels);
+  return {fmt::format("winograd F({},3) {}@{}", m, channels, size), naive, scheduled.trace(), true,
+          2.0 * points * static_cast<double>(channels) * 9.0,       1e-3};
 }
 
 }  // namespace hone::bench
