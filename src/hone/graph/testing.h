@@ -1,7 +1,6 @@
 /// Helpers for tests of operators: apply one to concrete tensors in the reference evaluator.
 #pragma once
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "hone/graph/evaluate.h"
@@ -9,72 +8,31 @@
 namespace hone::graph::testing {
 
 /// Applies an operator of ai.onnx to the inputs (absent ones included).
-inline Result<std::vector<runtime::Value>> apply(const std::string& op, std::vector<runtime::Value> inputs,
-                                                 const Attributes& attributes = {}, std::size_t outputs = 1,
-                                                 std::int64_t opset = kNewestOpset, const std::string& domain = "") {
-  Graph graph;
-  Node node;
-  node.op = op;
-  node.domain = domain;
-  node.opset = opset;
-  node.attributes = attributes;
-  for (const runtime::Value& input : inputs)
-    node.inputs.push_back(input.is_absent() ? kAbsent : graph.add_value("input"));
-  for (std::size_t i = 0; i < outputs; ++i) node.outputs.push_back(graph.add_value("output"));
-  return evaluate(graph, node, inputs);
-}
+Result<std::vector<runtime::Value>> apply(const std::string& op, std::vector<runtime::Value> inputs,
+                                          const Attributes& attributes = {}, std::size_t outputs = 1,
+                                          std::int64_t opset = kNewestOpset, const std::string& domain = "");
 
 /// The first output, which must be a tensor; an empty one if there is an error, which fails the test.
-inline runtime::Tensor apply_one(const std::string& op, std::vector<runtime::Value> inputs,
-                                 const Attributes& attributes = {}, std::int64_t opset = kNewestOpset) {
-  const auto results = apply(op, std::move(inputs), attributes, 1, opset);
-  EXPECT_TRUE(results) << results.error().message;
-  if (!results || !results->at(0).tensor()) return runtime::Tensor();
-  return *results->at(0).tensor();
-}
+runtime::Tensor apply_one(const std::string& op, std::vector<runtime::Value> inputs, const Attributes& attributes = {},
+                          std::int64_t opset = kNewestOpset);
 
 /// The message of an application that must be refused.
-inline std::string message_of(const std::string& op, std::vector<runtime::Value> inputs,
-                              const Attributes& attributes = {}, std::size_t outputs = 1) {
-  const auto results = apply(op, std::move(inputs), attributes, outputs);
-  return results ? "no error" : results.error().message;
-}
+std::string message_of(const std::string& op, std::vector<runtime::Value> inputs, const Attributes& attributes = {},
+                       std::size_t outputs = 1);
 
 /// Attributes from a list: `attributes({{"axis", 1}})`.
-inline Attributes attributes(const std::vector<std::pair<std::string, Attribute>>& entries) {
-  Attributes made;
-  for (const auto& [name, value] : entries) made.set(name, value);
-  return made;
-}
+Attributes attributes(const std::vector<std::pair<std::string, Attribute>>& entries);
 
 /// A vector of i64, as axes and shapes are.
-inline runtime::Tensor ints(const std::vector<std::int64_t>& numbers) {
-  return runtime::Tensor::of<std::int64_t>({static_cast<std::int64_t>(numbers.size())}, numbers);
-}
+runtime::Tensor ints(const std::vector<std::int64_t>& numbers);
 
 /// A tensor of f32.
-inline runtime::Tensor floats(const Shape& shape, const std::vector<float>& numbers) {
-  return runtime::Tensor::of<float>(shape, numbers);
-}
+runtime::Tensor floats(const Shape& shape, const std::vector<float>& numbers);
 
 /// f32 elements 0, 1, 2, …
-inline runtime::Tensor iota(const Shape& shape) {
-  std::vector<float> numbers(static_cast<std::size_t>(*runtime::element_count(shape)));
-  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
-  return floats(shape, numbers);
-}
+runtime::Tensor iota(const Shape& shape);
 
 /// Compares type, shape and elements.
-inline void expect_tensor(const runtime::Tensor& found, const runtime::Tensor& expected, double tolerance = 0) {
-  ASSERT_EQ(runtime::describe(found.type(), found.shape()), runtime::describe(expected.type(), expected.shape()));
-  if (found.type() == ElementType::String) {
-    EXPECT_THAT(std::vector<std::string>(found.strings().begin(), found.strings().end()),
-                ::testing::ElementsAreArray(expected.strings().begin(), expected.strings().end()));
-    return;
-  }
-  const std::vector<double> a = *found.to_doubles(), b = *expected.to_doubles();
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (!(a[i] == b[i] || (a[i] != a[i] && b[i] != b[i]))) { ASSERT_NEAR(a[i], b[i], tolerance) << "element " << i; }
-}
+void expect_tensor(const runtime::Tensor& found, const runtime::Tensor& expected, double tolerance = 0);
 
 }  // namespace hone::graph::testing

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <functional>
+#include <gmock/gmock.h>
 
 #include "hone/graph/passes/passes.h"
 #include "hone/graph/testing.h"
