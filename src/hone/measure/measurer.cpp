@@ -37,6 +37,7 @@ struct Desk {
   State state = State::Idle;
   Job job = {};
   std::vector<MeasureResult> results = {};
+  double limit_ms = 0;
   Deadline deadline = Deadline::max();
   std::shared_ptr<const TaskData> data = nullptr;  ///< what the process was told last
   bool has_data = false;
@@ -60,19 +61,22 @@ class Measurer::Impl {
 
   Result<void> start_one() { return ensure_alive(desks_.front()); }
 
-  void run(const NextJob& next, const JobDone& done) {
+  /// An error if it ended because no worker can be started.
+  Result<void> run(const NextJob& next, const JobDone& done) {
     overlap_ = Overlap(cores_, options.target.threads);
+    for (Desk& desk : desks_)
+      if (desk.state != Desk::State::Idle) leave(desk);  // an earlier run was ended by an exception of its caller
     next_ = &next;
     done_ = &done;
     has_more_ = true;
-    failure_.clear();
+    ended_ = {};
     for (;;) {
-      const bool is_stopped = options.stop && options.stop->load();
-      if (is_stopped) abandon("the measurer was told to stop");
+      if (options.stop && options.stop->load()) abandon("the measurer was told to stop");
       give_work();
       if (std::all_of(desks_.begin(), desks_.end(), [](const Desk& d) { return d.state == Desk::State::Idle; })) break;
       wait_for_answers();
     }
+    return ended_;
   }
 
   std::vector<pid_t> pids() const {
@@ -116,15 +120,15 @@ class Measurer::Impl {
   void begin_preparing(Desk& desk, Job job) {
     desk.job = std::move(job);
     desk.results.assign(desk.job.inputs.size(), {});
-    if (!failure_.empty()) return give_up(desk, failure_);
     Message message{.kind = MessageKind::Prepare, .target = codegen::to_string(options.target), .timing = timing_of()};
     for (const MeasureInput& input : desk.job.inputs) message.programs.push_back(to_text(input.program));
     const std::shared_ptr<const TaskData>& data = desk.job.inputs.front().data;
     // A process that died while it had nothing to do is found out by sending: that costs no trial.
     for (int attempt = 0; attempt < 3; ++attempt) {
       if (const Result<void> alive = ensure_alive(desk); !alive) {
-        failure_ = alive.error().message;
-        return give_up(desk, failure_);
+        has_more_ = false;
+        ended_ = alive;
+        return give_up(desk, alive.error().message);
       }
       const bool is_new = !desk.has_data || desk.data != data;
       message.task.reset();
@@ -137,7 +141,7 @@ class Measurer::Impl {
       desk.has_data = true;
       desk.state = Desk::State::Preparing;
       const double reference_ms = is_new && data && data->reference ? options.reference_timeout_ms : 0;
-      desk.deadline = deadline_in_ms(options.compile_timeout_ms + reference_ms);
+      set_limit(desk, options.compile_timeout_ms + reference_ms);
       overlap_.begin_preparing();
       return;
     }
@@ -148,7 +152,7 @@ class Measurer::Impl {
     overlap_.end_waiting();
     overlap_.begin_timing();
     desk.state = Desk::State::Timing;
-    desk.deadline = deadline_in_ms(options.run_timeout_ms);
+    set_limit(desk, options.run_timeout_ms);
     if (!desk.process.send(Message{.kind = MessageKind::Run})) fail(desk, desk.process.bury());
   }
 
@@ -197,9 +201,8 @@ class Measurer::Impl {
   void time_out(Desk& desk) {
     MeasureResult late;
     late.status = TrialStatus::Timeout;
-    const bool is_timing = desk.state == Desk::State::Timing;
-    late.message = fmt::format("{} took more than {:.0f} ms", is_timing ? "running" : "compiling",
-                               is_timing ? options.run_timeout_ms : options.compile_timeout_ms);
+    const char* what = desk.state == Desk::State::Timing ? "running" : "compiling";
+    late.message = fmt::format("{} took more than {:.0f} ms", what, desk.limit_ms);
     desk.process.stop();
     fail(desk, late);
   }
@@ -231,14 +234,25 @@ class Measurer::Impl {
     (*done_)(std::exchange(desk.job, {}), std::exchange(desk.results, {}));
   }
 
+  /// Ends a process that is in the middle of something.
+  static void leave(Desk& desk) {
+    desk.process.stop();
+    desk.state = Desk::State::Idle;
+  }
+
   /// Leaves everything that is not finished.
   void abandon(const std::string& why) {
+    has_more_ = false;
     for (Desk& desk : desks_) {
       if (desk.state == Desk::State::Idle) continue;
       desk.process.stop();
       give_up(desk, why);
     }
-    failure_ = why;
+  }
+
+  static void set_limit(Desk& desk, double ms) {
+    desk.limit_ms = ms;
+    desk.deadline = deadline_in_ms(ms);
   }
 
   const Timing& timing_of() const { return timing ? *timing : options.timing; }
@@ -253,7 +267,7 @@ class Measurer::Impl {
   const NextJob* next_ = nullptr;
   const JobDone* done_ = nullptr;
   bool has_more_ = false;
-  std::string failure_;  ///< why no trial can be run any more
+  Result<void> ended_;  ///< the error if no trial can be run any more
 };
 
 Result<Measurer> Measurer::start(MeasurerOptions options) {
@@ -269,10 +283,10 @@ Measurer::Measurer(Measurer&&) noexcept = default;
 Measurer& Measurer::operator=(Measurer&&) noexcept = default;
 Measurer::~Measurer() = default;
 
-void Measurer::run(const Source& next, const Sink& done) {
+Result<void> Measurer::run(const Source& next, const Sink& done) {
   std::size_t count = 0;
   impl_->timing.reset();
-  impl_->run(
+  return impl_->run(
       [&]() -> std::optional<Job> {
         std::optional<MeasureInput> input = next();
         if (!input) return std::nullopt;
@@ -287,21 +301,23 @@ void Measurer::run(const Source& next, const Sink& done) {
 std::vector<MeasureResult> Measurer::measure(std::span<const MeasureInput> inputs) {
   std::vector<MeasureResult> results(inputs.size());
   std::size_t at = 0;
-  run(
+  const Result<void> ended = run(
       [&]() -> std::optional<MeasureInput> {
         if (at == inputs.size()) return std::nullopt;
         return inputs[at++];
       },
       [&](std::size_t i, const MeasureResult& result) { results[i] = result; });
+  for (; at < inputs.size(); ++at)
+    results[at].message = ended ? "the measurer was told to stop" : ended.error().message;
   return results;
 }
 
 std::vector<MeasureResult> Measurer::compare(std::span<const MeasureInput> inputs, const Timing& timing) {
   if (inputs.empty()) return {};
-  std::vector<MeasureResult> found;
+  std::vector<MeasureResult> found(inputs.size(), MeasureResult{.message = "the measurer was told to stop"});
   bool is_given = false;
   impl_->timing = timing;
-  impl_->run(
+  (void)impl_->run(  // what is wrong stands in the results
       [&]() -> std::optional<Job> {
         if (std::exchange(is_given, true)) return std::nullopt;
         Job job;

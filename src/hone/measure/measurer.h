@@ -42,7 +42,7 @@ struct MeasurerOptions {
   int workers = 0;              ///< processes; 0: one a core, at most 8. What runs at once is decided in overlap.h
   int trials_per_worker = 500;  ///< then it is started anew, so that no leak of a library grows for hours
   std::string worker_program;   ///< empty: find_worker_program()
-  /// When this becomes true, no trial is begun any more, and those that are not finished are NotRun: for Ctrl-C. May be
+  /// When this becomes true, no trial is begun any more, and those under way are NotRun: for Ctrl-C. May be
   /// set by a signal handler or another thread; it is looked at after each event, and four times a second.
   const std::atomic<bool>* stop = nullptr;
 };
@@ -63,8 +63,9 @@ class Measurer {
   ~Measurer();
 
   /// Measures everything that `next` gives, and tells `done` of each result as soon as it is there. Both are called
-  /// from this thread. If no worker can be started any more, what is left is NotRun, with the reason.
-  void run(const Source& next, const Sink& done);
+  /// from this thread. Told to stop, it does not ask for more, and trials under way are NotRun. The same if no worker
+  /// can be started any more, which is the error.
+  Result<void> run(const Source& next, const Sink& done);
 
   /// Measures all inputs; results in their order.
   std::vector<MeasureResult> measure(std::span<const MeasureInput> inputs);

@@ -2,11 +2,14 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <mutex>
 #include <thread>
+#include <unistd.h>
 
 #include "hone/ir/text.h"
+#include "hone/measure/worker_process.h"
 #include "hone/schedule/primitives.h"
 #include "hone/support/rng.h"
 #include "hone/tensor/definitions.h"
@@ -298,7 +301,7 @@ TEST(Measurer, WorkersKilledFromOutsideAtRandomMomentsCostOneTrialEach) {
   });
   int ok = 0, crashed = 0, others = 0, left = 10'000;
   const Clock::time_point begin = Clock::now();
-  measurer.run(
+  const Result<void> ended = measurer.run(
       [&]() -> std::optional<MeasureInput> {
         const std::scoped_lock lock(mutex);
         if (kills >= 25 || --left < 0 || Clock::now() - begin > std::chrono::seconds(30)) return std::nullopt;
@@ -311,6 +314,7 @@ TEST(Measurer, WorkersKilledFromOutsideAtRandomMomentsCostOneTrialEach) {
         ++(result.is_ok() ? ok : is_killed ? crashed : others);
       });
   is_over = true;
+  EXPECT_TRUE(ended);
   killer.join();
   EXPECT_GE(kills, 20);
   EXPECT_EQ(others, 0);
@@ -319,30 +323,56 @@ TEST(Measurer, WorkersKilledFromOutsideAtRandomMomentsCostOneTrialEach) {
   EXPECT_EQ(measurer.measure(std::vector{input(kDouble, data)}).at(0).status, TrialStatus::Ok);
 }
 
-TEST(Measurer, ToldToStopItLeavesTheRest) {
+TEST(Measurer, ToldToStopItAsksForNoMore) {
   std::atomic<bool> stop = false;
   MeasurerOptions options = quick_options();
   options.stop = &stop;
   Measurer measurer = start(options);
-  int ok = 0;
-  std::vector<MeasureInput> batch(50, input(kDouble));
-  std::size_t at = 0;
-  std::vector<MeasureResult> results(batch.size());
-  measurer.run(
-      [&]() -> std::optional<MeasureInput> {
-        if (at == batch.size()) return std::nullopt;
-        return batch[at++];
+  int asked = 0, ok = 0, left = 0;
+  const Result<void> ended = measurer.run(
+      [&]() -> std::optional<MeasureInput> {  // never ends
+        ++asked;
+        return input(kDouble);
       },
-      [&](std::size_t i, const MeasureResult& result) {
-        results[i] = result;
+      [&](std::size_t, const MeasureResult& result) {
         if (result.is_ok() && ++ok == 5) stop = true;
+        if (result.status == TrialStatus::NotRun) ++left;
       });
-  EXPECT_GE(ok, 5);
+  EXPECT_TRUE(ended);
+  EXPECT_EQ(ok + left, asked);
   EXPECT_LT(ok, 10);
-  EXPECT_EQ(results.back().status, TrialStatus::NotRun);
-  EXPECT_EQ(results.back().message, "the measurer was told to stop");
+  const MeasureResult late = measurer.measure(std::vector(3, input(kDouble))).at(2);
+  EXPECT_EQ(late.status, TrialStatus::NotRun);
+  EXPECT_EQ(late.message, "the measurer was told to stop");
   stop = false;
   EXPECT_EQ(measurer.measure(std::vector{input(kDouble)}).at(0).status, TrialStatus::Ok);
+}
+
+TEST(Measurer, AnExceptionOfTheCallerLeavesItUsable) {
+  Measurer measurer = start();
+  const auto fail = [](std::size_t, const MeasureResult&) { throw std::runtime_error("the caller's"); };
+  EXPECT_THROW((void)measurer.run([] { return input(kDouble); }, fail), std::runtime_error);
+  EXPECT_EQ(measurer.measure(std::vector{input(kDouble)}).at(0).status, TrialStatus::Ok);
+}
+
+TEST(Measurer, WhenNoWorkerCanBeStartedAnyMoreThatIsSaid) {
+  const std::filesystem::path program =
+      std::filesystem::temp_directory_path() / ("hone_worker." + std::to_string(::getpid()));
+  std::filesystem::copy_file(find_worker_program().value(), program);
+  MeasurerOptions options = quick_options();
+  options.worker_program = program.string();
+  options.workers = 1;
+  Measurer measurer = start(options);
+  std::filesystem::remove(program);
+  const std::vector<MeasureResult> results =
+      measurer.measure(std::vector{input(kDouble), input(kCrash), input(kDouble), input(kDouble)});
+  EXPECT_EQ(results[0].status, TrialStatus::Ok);
+  EXPECT_EQ(results[1].status, TrialStatus::Crash);
+  for (const std::size_t i : {2, 3}) {
+    EXPECT_EQ(results[i].status, TrialStatus::NotRun);
+    EXPECT_EQ(results[i].message,
+              "cannot start '" + program.string() + "': the system refuses: No such file or directory");
+  }
 }
 
 TEST(Measurer, WorkersAreStartedAnewAfterSomeTrials) {

@@ -98,7 +98,7 @@ class Reader {
   void read(T& value) {
     if constexpr (kIsPlain<T>) {
       const std::string_view bytes = take(sizeof value);
-      if (bytes.size() == sizeof value) std::memcpy(&value, bytes.data(), sizeof value);
+      if (bytes.size() == sizeof value) std::memcpy(&value, bytes.data(), bytes.size());
     } else {
       fields(*this, value);
     }
