@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <numeric>
+#include <tuple>
 
 #include "chrome_trace.h"
 #include "command.h"
@@ -107,7 +108,8 @@ std::vector<KernelRow> gather_rows(const std::vector<Profile>& rounds) {
     row->flops += entry.step->flops;
     row->bytes += entry.step->bytes;
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const KernelRow& a, const KernelRow& b) { return a.ms > b.ms; });
+  std::sort(rows.begin(), rows.end(),
+            [](const KernelRow& a, const KernelRow& b) { return std::tie(b.ms, a.name) < std::tie(a.ms, b.name); });
   return rows;
 }
 

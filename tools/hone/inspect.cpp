@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
+#include <tuple>
 
 #include "command.h"
 #include "describe.h"
@@ -27,8 +28,8 @@ void show_model(const Session& session) {
   fmt::print("parameters {} ({})\n", count_text(static_cast<double>(contents.parameters)),
              bytes_text(static_cast<double>(contents.parameter_bytes)));
   std::vector<std::pair<std::string, std::int64_t>> operators(contents.operators.begin(), contents.operators.end());
-  std::stable_sort(operators.begin(), operators.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::sort(operators.begin(), operators.end(),
+            [](const auto& a, const auto& b) { return std::tie(b.second, a.first) < std::tie(a.second, b.first); });
   std::int64_t total = 0;
   for (const auto& [name, count] : operators) total += count;
   fmt::print("operators {}\n", total);

@@ -41,7 +41,7 @@ class OutputFolder {
     if (stem.empty() || stem[0] == '.') stem.insert(0, "_");
     std::string free = stem;
     for (int number = 1; !taken_.insert(free).second; ++number) free = fmt::format("{}.{}", stem, number);
-    const fs::path file = folder_ / (free + ".npy");
+    fs::path file = folder_ / (free + ".npy");
     HONE_TRY(write_npy(file, tensor));
     return file;
   }
