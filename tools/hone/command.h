@@ -19,7 +19,7 @@ using Action = std::function<Result<void>()>;
 /// A sub-command.
 struct Command {
   const char* name;
-  const char* summary;              ///< completes "hone NAME will …"; lower case, no full stop
+  const char* summary;              ///< what it does: lower case, no full stop
   Action (*add)(CLI::App& parser);  ///< declares its options, and gives what fills and uses them
 };
 

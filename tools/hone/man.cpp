@@ -1,5 +1,6 @@
 // hone man: the manual page, made from the table of options.
 #include <CLI/App.hpp>
+#include <cctype>
 #include <fmt/format.h>
 
 #include "command.h"
@@ -47,8 +48,9 @@ std::string page(const CLI::App& root) {
     std::string usage = fmt::format("\\fBhone {}\\fR", escaped(command.name));
     for (const OptionRow& option : command.options)
       if (option.is_positional()) usage += " \\fI" + escaped(option.value) + "\\fR";
-    text += fmt::format(".SS {} [\\fIoption\\fR ...]\nTo {}.\n{}", usage, escaped(command.summary),
-                        options_text(command.options));
+    std::string summary = command.summary;
+    summary[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(summary[0])));
+    text += fmt::format(".SS {} [\\fIoption\\fR ...]\n{}.\n{}", usage, escaped(summary), options_text(command.options));
   }
   text +=
       ".SH EXIT STATUS\n.TP\n0\nall went well\n.TP\n2\nwrong arguments, or a file or model that cannot be used; one "

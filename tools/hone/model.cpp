@@ -130,7 +130,7 @@ void ModelOptions::add_to(CLI::App& parser) {
   add_texts(parser, "--input", inputs, "NAME=FILE", "take this input from a .npy file (may be repeated)");
   add_texts(parser, "--shape", shapes, "NAME=EXTENTS", "the shape of an input at random, such as image=1x3x224x224");
   add_texts(parser, "--dim", dims, "NAME=EXTENT", "the extent of a named dimension, such as batch=8");
-  add_number(parser, "--seed", seed, 0, std::numeric_limits<std::int64_t>::max(), "of random inputs (0)");
+  add_number(parser, "--seed", seed, 0, std::numeric_limits<std::int64_t>::max(), "the seed of random inputs (0)");
   add_number(parser, "--threads", threads, 0, kMostThreads, "threads that run the model; 0: all there are (0)");
   add_text(parser, "--target", target, "TARGET", "what to compile for, as `hone targets` prints it (this machine)");
 }
