@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "hone/graph/layout.h"
 #include "hone/graph/partition.h"
+#include "hone/schedule/primitives.h"
 
 namespace hone {
 namespace {
@@ -17,7 +19,8 @@ using runtime::Slot;
 /// Turns the groups of a stage into the slots and steps of a plan.
 class PlanWriter {
  public:
-  PlanWriter(const graph::Stage& stage, const MakeBody& make_body) : stage_(stage), make_body_(make_body) {}
+  PlanWriter(const graph::Stage& stage, const graph::ChannelBlocks& blocks, const MakeBody& make_body)
+      : stage_(stage), blocks_(blocks), make_body_(make_body) {}
 
   Result<std::unique_ptr<runtime::Plan>> run(const std::vector<Group>& groups,
                                              const std::vector<std::shared_ptr<const CompiledKernel>>& kernels) {
@@ -56,6 +59,8 @@ class PlanWriter {
       if (const auto& spec = stage_.specs[static_cast<std::size_t>(id)]) {
         slot.type = spec->type;
         slot.shape = spec->shape;
+        if (const std::int64_t block = blocks_[static_cast<std::size_t>(id)])
+          slot.shape = graph::blocked_shape(spec->shape, block);
       }
       slots_[id] = parts_.slots.size();
     }
@@ -163,27 +168,48 @@ class PlanWriter {
   }
 
   const graph::Stage& stage_;
+  const graph::ChannelBlocks& blocks_;
   const MakeBody& make_body_;
   runtime::PlanParts parts_;
   std::map<ValueId, std::size_t> slots_;
 };
+
+/// The program of a group that finds and leaves each value in its layout.
+Result<ir::Function> in_layouts(ir::Function program, const Group& group, const graph::ChannelBlocks& blocks) {
+  std::vector<ValueId> values = group.inputs;
+  values.insert(values.end(), group.outputs.begin(), group.outputs.end());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (const std::int64_t block = blocks[static_cast<std::size_t>(values[i])]) {
+      const std::size_t rank = program.params[i].get<ir::Buffer>().shape.size();
+      HONE_TRY(program, schedule::set_param_layout(program, i, graph::blocked_map(rank, block)));
+    }
+  return program;
+}
 
 }  // namespace
 
 Result<std::unique_ptr<runtime::Plan>> compile(const graph::Stage& stage, KernelCache& kernels,
                                                const MakeBody& make_body) {
   HONE_TRY(const std::vector<Group> groups, graph::partition(stage));
+  std::vector<ir::Function> programs;
+  for (const Group& group : groups)
+    if (group.kind == Group::Kind::Kernel) {
+      HONE_TRY(ir::Function program, graph::lower(stage, group));
+      programs.push_back(std::move(program));
+    }
+  const graph::ChannelBlocks blocks =
+      graph::choose_channel_blocks(stage, groups, programs, kernels.target().lanes(/*bits=*/32));
   std::vector<KernelRequest> requests;
   for (const Group& group : groups) {
     if (group.kind != Group::Kind::Kernel) continue;
     KernelRequest request;
-    HONE_TRY(request.naive, graph::lower(stage, group));
+    HONE_TRY(request.naive, in_layouts(programs[requests.size()], group, blocks));
     for (std::size_t i = 0; i < group.inputs.size(); ++i)
       if (stage.graph.is_constant(group.inputs[i])) request.constants.push_back(i);
     requests.push_back(std::move(request));
   }
   HONE_TRY(const auto compiled, kernels.compile(requests));
-  return PlanWriter(stage, make_body).run(groups, compiled);
+  return PlanWriter(stage, blocks, make_body).run(groups, compiled);
 }
 
 }  // namespace hone

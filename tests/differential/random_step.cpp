@@ -206,6 +206,19 @@ Step draw_pad(Draw& d) {
   return Pad{block, multiples};
 }
 
+/// Mostly a divisor of the variable's extent.
+Step draw_split_variable(Draw& d) {
+  const std::string block = d.block();
+  const Result<Path> path = find_block(d.program, block, "draw");
+  if (!path || path->block().iters.empty() || d.rng.chance(0.05)) return SplitVariable{block, "vi", d.factor(4)};
+  const ir::Iter& iter = d.rng.choose(path->block().iters);
+  const std::int64_t extent = ir::as_int(iter.extent).value_or(1);
+  std::vector<std::int64_t> divisors = {2};
+  for (std::int64_t i = 1; i <= extent && i <= 16; ++i)
+    if (extent % i == 0) divisors.push_back(i);
+  return SplitVariable{block, ir::name_of(iter.var), d.rng.choose(divisors)};
+}
+
 Step draw_double_buffer(Draw& d) { return DoubleBuffer{d.storage(), d.loop()}; }
 Step draw_software_pipeline(Draw& d) { return SoftwarePipeline{d.loop()}; }
 Step draw_prefetch(Draw& d) { return Prefetch{d.buffer(), d.loop(), d.rng.uniform(d.rng.chance(0.1) ? -1 : 1, 4)}; }
@@ -267,6 +280,7 @@ constexpr Kind kKinds[] = {
     {4, draw_storage_align},
     {8, draw_transform_layout},
     {5, draw_pad},
+    {5, draw_split_variable},
     {5, draw_double_buffer},
     {5, draw_software_pipeline},
     {4, draw_prefetch},

@@ -57,6 +57,7 @@ class RandomSteps {
             TransformLayout{buffer(), rng_.chance(0.5) ? "(i) -> (i // 4, i % 4)" : "(i, j) -> (j, i)"},
             Pad{block(), {number(), number()}},
             Pad{block(), {4}},
+            SplitVariable{block(), "vi", number()},
             DoubleBuffer{buffer(), loop()},
             SoftwarePipeline{loop()},
             Prefetch{buffer(), loop(), number()},

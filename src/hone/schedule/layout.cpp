@@ -1,4 +1,4 @@
-/// transform_layout.
+/// transform_layout, and the layout of parameters.
 #include "hone/ir/rewrite.h"
 #include "hone/ir/simplify.h"
 #include "hone/schedule/accesses.h"
@@ -86,6 +86,25 @@ Result<Program> transform_layout(const Program& program, std::string_view name, 
   return exchange_buffer(program, before, after, [&](const Indices& indices, const Bounds& bounds) {
     return mapped_indices(map, indices, bounds);
   });
+}
+
+Result<Program> set_param_layout(const Program& program, std::size_t param, std::string_view text) {
+  const Expr before = program.params[param];
+  const std::string name = name_of(before);
+  HONE_TRY(check_scalar_accesses(program, before, "set_param_layout"));
+  HONE_TRY(const std::vector<std::int64_t> shape, constant_shape(before, "set_param_layout"));
+  HONE_TRY(const IndexMap map, for_buffer(name, parse_index_map(text)));
+  HONE_TRY(const std::vector<std::int64_t> mapped, for_buffer(name, mapped_shape(map, shape)));
+  if (!is_injective(map, shape))
+    return error(ErrorCode::IllegalStep,
+                 "set_param_layout: the index map of buffer '{}' may put two elements in one place", name);
+  const Expr after = buffer(name, before.type(), mapped);
+  Program changed{program.name, program.params,
+                  redirect_accesses(program.body, before, after, [&](const Indices& indices, const Bounds& bounds) {
+                    return mapped_indices(map, indices, bounds);
+                  })};
+  changed.params[param] = after;
+  return changed;
 }
 
 }  // namespace hone::schedule

@@ -115,6 +115,27 @@ std::vector<IterRange> written_ranges(const Program& program, const Expr& buffer
   return ranges;
 }
 
+Result<Path> naive_nest(const Path& path, std::string_view step) {
+  const Block& block = path.block();
+  const Error is_scheduled = error(ErrorCode::IllegalStep, "{0}: the loops of block '{1}' are not the naive ones, {0} before other steps", step, block.name);
+  const std::size_t depth = path.stmts.size() - 1;
+  const std::size_t count = block.iters.size();
+  if (path.loops().size() != count || depth < count || block.predicate) return is_scheduled;
+  std::vector<bool> is_bound(count, false);
+  for (const Iter& iter : block.iters) {
+    bool has_loop = false;
+    for (std::size_t i = 0; i < count; ++i) {
+      const For* loop = path.stmts[depth - count + i].as<For>();
+      if (!loop || loop->how != ForKind::Serial) return is_scheduled;
+      if (!iter.binding.is(loop->var) || !is_int(loop->extent, constant_value(iter.extent))) continue;
+      has_loop = !is_bound[i];
+      is_bound[i] = true;
+    }
+    if (!has_loop) return is_scheduled;
+  }
+  return path.prefix(depth - count);
+}
+
 Path top_level(const Path& path) {
   std::size_t depth = 0;
   while (path.stmts[depth].as<Allocate>() || path.stmts[depth].as<Seq>()) ++depth;

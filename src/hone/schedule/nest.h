@@ -39,6 +39,10 @@ ir::Stmt make_copy(const Program& program, const std::string& name, const ir::Ex
 /// The elements of a buffer, one range per axis, that the program writes; all of them for an input.
 std::vector<IterRange> written_ranges(const Program& program, const ir::Expr& buffer);
 
+/// The outermost of a block's loops, which must be as a definition leaves them: one serial loop per variable, directly
+/// nested, at the root of the program.
+Result<Path> naive_nest(const Path& path, std::string_view step);
+
 /// The statement right below the function's allocations that contains the target.
 Path top_level(const Path& path);
 

@@ -4,6 +4,7 @@
 
 #include "hone/ir/rewrite.h"
 #include "hone/schedule/accesses.h"
+#include "hone/schedule/nest.h"
 #include "hone/schedule/primitives.h"
 
 namespace hone::schedule {
@@ -52,30 +53,6 @@ Result<std::vector<std::int64_t>> padded_extents(const Block& block, std::span<c
     extents.push_back((*extent + multiple - 1) / multiple * multiple);
   }
   return extents;
-}
-
-/// The outermost of the block's loops, which must be as a definition leaves them: one serial loop per variable,
-/// directly nested, at the root of the program.
-Result<Path> naive_nest(const Path& path) {
-  const Block& block = path.block();
-  const Error is_scheduled =
-      illegal("pad: the loops of block '{}' are not the naive ones, pad before other steps", block.name);
-  const std::size_t depth = path.stmts.size() - 1;
-  const std::size_t count = block.iters.size();
-  if (path.loops().size() != count || depth < count || block.predicate) return is_scheduled;
-  std::vector<bool> is_bound(count, false);
-  for (const Iter& iter : block.iters) {
-    bool has_loop = false;
-    for (std::size_t i = 0; i < count; ++i) {
-      const For* loop = path.stmts[depth - count + i].as<For>();
-      if (!loop || loop->how != ForKind::Serial) return is_scheduled;
-      if (!iter.binding.is(loop->var) || !is_int(loop->extent, constant_value(iter.extent))) continue;
-      has_loop = !is_bound[i];
-      is_bound[i] = true;
-    }
-    if (!has_loop) return is_scheduled;
-  }
-  return path.prefix(depth - count);
 }
 
 /// An error unless each index is an iteration variable, none twice, all of whose values lie within the buffer.
@@ -284,7 +261,7 @@ class Padder {
 Result<Program> pad(const Program& program, std::string_view name, std::span<const std::int64_t> multiples) {
   HONE_TRY(const Path path, find_block(program, name, "pad"));
   HONE_TRY(std::vector<std::int64_t> extents, padded_extents(path.block(), multiples));
-  HONE_TRY(const Path nest, naive_nest(path));
+  HONE_TRY(const Path nest, naive_nest(path, "pad"));
   const Padding padding{path.block(), std::move(extents)};
   HONE_TRY(check_body(program, padding));
   return Padder(program, padding).run(nest);

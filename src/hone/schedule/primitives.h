@@ -62,7 +62,7 @@ Result<Program> rfactor(const Program& program, std::string_view block, std::str
 /// Moves the initialisation of a reduction into a block of its own, `B.init`, right before `loop`.
 Result<Program> decompose_reduction(const Program& program, std::string_view block, std::string_view loop);
 
-// Storage (storage.cpp, layout.cpp, pad.cpp) --------------------------------------------------------------------------
+// Storage (storage.cpp, layout.cpp, pad.cpp, split_variable.cpp) ------------------------------------------------------
 
 /// Moves an allocated buffer to another kind of memory.
 Result<Program> set_scope(const Program& program, std::string_view buffer, ir::Scope scope);
@@ -79,6 +79,11 @@ Result<Program> transform_layout(const Program& program, std::string_view buffer
 /// 1 leaves it alone. The loops must be the naive ones, the indices plain variables; a reduction variable may grow if
 /// the block sums products whose elements all depend on it.
 Result<Program> pad(const Program& program, std::string_view block, std::span<const std::int64_t> multiples);
+/// Replaces iteration variable `v` of a block by two, `v.0` and `v.1`, the second running over `factor` values, and its
+/// loop likewise; `v.1` comes last of its kind. The loops must be the naive ones, and the factor divide the extent. So a
+/// block that reads a tensor of blocked layout runs along its axes.
+Result<Program> split_variable(const Program& program, std::string_view block, std::string_view variable,
+                               std::int64_t factor);
 /// Gives an allocated buffer two copies, used in turn by the iterations of a loop around all its uses.
 Result<Program> double_buffer(const Program& program, std::string_view buffer, std::string_view loop);
 
@@ -102,5 +107,11 @@ Result<Program> spread_prefetch(const Program& program, std::string_view buffer,
 /// Replaces the nest that starts at `loop` by the tensor intrinsic of this name (tensor_intrinsics.h), whose meaning
 /// and strides it must match. The reduction must be decomposed, and no tail may be left within the nest.
 Result<Program> tensorize(const Program& program, std::string_view loop, std::string_view intrinsic);
+
+// Agreements with the caller (layout.cpp) -----------------------------------------------------------------------------
+
+/// Expects a parameter in another layout, given as text as for transform_layout. No step of a trace: the caller must
+/// pass the parameter so.
+Result<Program> set_param_layout(const Program& program, std::size_t param, std::string_view map);
 
 }  // namespace hone::schedule

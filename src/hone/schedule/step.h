@@ -147,6 +147,11 @@ struct Pad {
   Numbers multiples;
   HONE_STEP(Pad, "pad", HONE_FIELD(block) HONE_FIELD(multiples))
 };
+struct SplitVariable {
+  std::string block, variable;
+  Number factor;
+  HONE_STEP(SplitVariable, "split_variable", HONE_FIELD(block) HONE_FIELD(variable) HONE_FIELD(factor))
+};
 struct DoubleBuffer {
   std::string buffer, loop;
   HONE_STEP(DoubleBuffer, "double_buffer", HONE_FIELD(buffer) HONE_FIELD(loop))
@@ -198,8 +203,8 @@ struct SampleLocation {
 using Step =
     std::variant<Split, Fuse, Reorder, Parallel, Vectorize, Unroll, Bind, Annotate, ComputeAt, ReverseComputeAt,
                  ComputeInline, ReverseComputeInline, CacheRead, CacheWrite, Rfactor, DecomposeReduction, SetScope,
-                 StorageAlign, TransformLayout, Pad, DoubleBuffer, SoftwarePipeline, Prefetch, SpreadPrefetch,
-                 Tensorize, SampleTile, SampleChoice, SampleLocation>;
+                 StorageAlign, TransformLayout, Pad, SplitVariable, DoubleBuffer, SoftwarePipeline, Prefetch,
+                 SpreadPrefetch, Tensorize, SampleTile, SampleChoice, SampleLocation>;
 using Trace = std::vector<Step>;
 
 /// The primitive's name, such as "compute_at".

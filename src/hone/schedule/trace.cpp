@@ -46,6 +46,7 @@ Result<Program> apply_step(const Step& step, const Program& p) {
           },
           [&](const TransformLayout& s) { return transform_layout(p, s.buffer, s.map); },
           [&](const Pad& s) { return pad(p, s.block, values_of(s.multiples)); },
+          [&](const SplitVariable& s) { return split_variable(p, s.block, s.variable, s.factor.value); },
           [&](const DoubleBuffer& s) { return double_buffer(p, s.buffer, s.loop); },
           [&](const SoftwarePipeline& s) { return software_pipeline(p, s.loop); },
           [&](const Prefetch& s) { return prefetch(p, s.buffer, s.loop, s.distance.value); },

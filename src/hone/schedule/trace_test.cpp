@@ -41,6 +41,7 @@ TEST(Trace, RoundTripsThroughJson) {
                        StorageAlign{"T", 0, 32, 8},
                        TransformLayout{"B", "(k, n) -> (n // 16, k, n % 16)"},
                        Pad{"C", {16, 1}},
+                       SplitVariable{"C", "vi", 16},
                        DoubleBuffer{"T", "k"},
                        SoftwarePipeline{"k"},
                        Prefetch{"A", "k", 4},
