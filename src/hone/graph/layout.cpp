@@ -85,7 +85,7 @@ class Chooser {
 
   std::int64_t block_of(ValueId id, std::int64_t lanes) const {
     const auto& spec = stage_.specs[index(id)];
-    const bool is_image = spec && spec->type == ElementType::Float && spec->shape.size() == 4;
+    const bool is_image = spec && spec->type == ElementType::F32 && spec->shape.size() == 4;
     return is_image ? block_for(spec->shape[1], lanes) : 0;
   }
 

@@ -5,6 +5,8 @@
 #include "hone/schedule/prepack.h"
 #include "hone/schedule/primitives.h"
 #include "hone/space/blocks.h"
+#include "hone/space/channel_schedule.h"
+#include "hone/space/layout.h"
 #include "hone/space/reduction_schedule.h"
 
 namespace hone::space {
@@ -45,6 +47,7 @@ void schedule_reduction(Program& program, const std::string& block, std::span<co
   if (loops.empty()) return;
   const ir::Block found = schedule::find_block(program, block, "default")->block();
   if (schedule::written_buffers(found).size() == 1) {
+    if (tile_channels(program, block, constants, target)) return;
     // Rows first where the reduction runs along memory and the result's last axis does not.
     const std::vector<Read> reads = reads_of(found);
     const auto last_spatial =
@@ -68,6 +71,7 @@ DefaultProgram default_program(const ir::Function& naive, std::span<const std::s
                                const codegen::Target& target) {
   Program program = naive;
   inline_injective(program);
+  follow_layouts(program);
   std::vector<std::string> reductions, others;
   for (const schedule::Path& path : schedule::blocks(program))
     (schedule::is_reduction(path.block()) ? reductions : others).push_back(path.block().name);

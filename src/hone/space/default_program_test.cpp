@@ -9,7 +9,10 @@
 #include "hone/runtime/parallel.h"
 #include "hone/runtime/scratch.h"
 #include "hone/runtime/thread_pool.h"
+#include "hone/schedule/primitives.h"
 #include "hone/tensor/catalogue.h"
+#include "hone/tensor/definitions.h"
+#include "hone/tensor/lower.h"
 
 namespace hone::space {
 namespace {
@@ -72,6 +75,58 @@ TEST(DefaultProgram, ComputesWhatTheNaiveProgramComputes) {
                                                                          << ir::to_text(program.main);
         }
       }
+  }
+}
+
+/// A convolution with bias and relu whose image stands in blocks of channels, in (if `in_block` > 0) and out.
+struct Layer {
+  std::int64_t in, out, height, width, kernel, stride, groups, in_block, out_block;
+};
+
+ir::Function blocked_layer(const Layer& layer) {
+  const tensor::Tensor x = tensor::placeholder("x", {2, layer.in, layer.height, layer.width});
+  const tensor::Tensor w =
+      tensor::placeholder("w", {layer.out, layer.in / layer.groups, layer.kernel, layer.kernel});
+  const tensor::Tensor b = tensor::placeholder("b", {layer.out});
+  const std::int64_t pad = layer.kernel / 2;
+  const tensor::ConvOptions options{.strides = {layer.stride, layer.stride},
+                                    .padding_before = {pad, pad},
+                                    .padding_after = {pad, pad},
+                                    .groups = layer.groups};
+  const tensor::Tensor y = layer.groups == 1 ? *tensor::conv(x, w, options) : *tensor::depthwise_conv(x, w, options);
+  const tensor::Tensor out = tensor::compute("out", tensor::axes_of(y.shape()), [&](const tensor::Indices& i) {
+    return ir::max(y(i) + b(i[1]), ir::constant(ir::kF32, 0.0));
+  });
+  ir::Function program = tensor::lower("layer", {x, w, b}, {out});
+  const auto map = [](std::int64_t block) {
+    return "(n, c, y, x) -> (n, c // " + std::to_string(block) + ", y, x, c % " + std::to_string(block) + ")";
+  };
+  if (layer.in_block > 0) program = *schedule::set_param_layout(program, 0, map(layer.in_block));
+  if (layer.out_block > 0) program = *schedule::set_param_layout(program, 3, map(layer.out_block));
+  return program;
+}
+
+TEST(DefaultProgram, ComputesLayersInBlockedLayouts) {
+  Rng rng(/*seed=*/2);
+  runtime::ThreadPool pool(2);
+  const Layer layers[] = {
+      {16, 32, 6, 7, 1, 1, 1, 16, 16}, {3, 16, 9, 8, 3, 2, 1, 0, 16},    {16, 24, 5, 15, 3, 1, 1, 16, 8},
+      {24, 16, 4, 3, 3, 1, 1, 8, 16},  {16, 48, 3, 1, 3, 1, 1, 16, 16},  {32, 32, 7, 16, 3, 1, 32, 16, 16},
+      {16, 16, 9, 9, 5, 2, 16, 16, 16}, {16, 16, 1, 1, 1, 1, 1, 16, 0},  {8, 64, 2, 13, 1, 2, 1, 8, 16},
+      {16, 16, 5, 29, 3, 1, 16, 16, 8},
+  };
+  for (const char* text : {"cpu -threads=2", "x86-64 -mattr=+avx2 -threads=1"}) {
+    const codegen::Target target = codegen::parse_target(text).value();
+    for (const Layer& layer : layers) {
+      const ir::Function naive = blocked_layer(layer);
+      std::vector<ir::Array> expected = ir::random_arguments(naive, rng);
+      const std::vector<ir::Array> arguments = expected;
+      ASSERT_TRUE(ir::interpret(naive, expected));
+      const DefaultProgram program = default_program(naive, std::vector<std::size_t>{1, 2}, target);
+      const Result<std::vector<ir::Array>> found = run(program, arguments, target, pool);
+      ASSERT_TRUE(found) << found.error().message;
+      EXPECT_LE(ir::max_difference(found->back(), expected.back()), 1e-5) << ir::to_text(program.main);
+    }
   }
 }
 

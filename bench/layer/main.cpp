@@ -1,0 +1,247 @@
+/// Times the default programs of single layers of well-known networks, as a share of the FMA peak measured in the same
+/// round.
+///
+///     bench_layer [--only TEXT] [--threads N...] [--rounds N] [--emit naive|ir|lowered|llvm|asm]
+///
+/// Prints a table to stderr and one JSON line per figure to stdout.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <fmt/core.h>
+
+#include "hone/codegen/compile.h"
+#include "hone/codegen/lower.h"
+#include "hone/graph/layout.h"
+#include "hone/ir/text.h"
+#include "hone/measure/peak.h"
+#include "hone/runtime/parallel.h"
+#include "hone/runtime/plan.h"
+#include "hone/runtime/scratch.h"
+#include "hone/runtime/thread_pool.h"
+#include "hone/schedule/primitives.h"
+#include "hone/space/default_program.h"
+#include "hone/support/rng.h"
+#include "hone/tensor/definitions.h"
+#include "hone/tensor/lower.h"
+
+namespace hone::bench {
+namespace {
+
+using tensor::Indices;
+using tensor::Tensor;
+using Clock = std::chrono::steady_clock;
+
+/// A convolution with bias and relu on an image of `size` by `size`.
+struct Layer {
+  std::string name;
+  std::int64_t in, out, size, kernel, stride, groups;
+  double bar = 0;
+};
+
+std::vector<Layer> layers() {
+  return {
+      {"first 7x7s2 3-64@224", 3, 64, 224, 7, 2, 1, 0.90},
+      {"first 3x3s2 3-32@224", 3, 32, 224, 3, 2, 1, 0},
+      {"1x1 64-64@56", 64, 64, 56, 1, 1, 1, 0.92},
+      {"1x1 64-256@56", 64, 256, 56, 1, 1, 1, 0.92},
+      {"1x1 256-64@56", 256, 64, 56, 1, 1, 1, 0.92},
+      {"1x1 256-128@56", 256, 128, 56, 1, 1, 1, 0.92},
+      {"1x1s2 256-512@56", 256, 512, 56, 1, 2, 1, 0.92},
+      {"1x1 512-128@28", 512, 128, 28, 1, 1, 1, 0.92},
+      {"1x1 128-512@28", 128, 512, 28, 1, 1, 1, 0.92},
+      {"1x1 1024-256@14", 1024, 256, 14, 1, 1, 1, 0.92},
+      {"1x1 256-1024@14", 256, 1024, 14, 1, 1, 1, 0.92},
+      {"1x1 2048-512@7", 2048, 512, 7, 1, 1, 1, 0.92},
+      {"1x1 512-2048@7", 512, 2048, 7, 1, 1, 1, 0.92},
+      {"3x3 64-64@56", 64, 64, 56, 3, 1, 1, 0},
+      {"3x3 128-128@28", 128, 128, 28, 3, 1, 1, 0},
+      {"3x3 256-256@14", 256, 256, 14, 3, 1, 1, 0},
+      {"3x3 512-512@7", 512, 512, 7, 3, 1, 1, 0},
+      {"3x3s2 128-128@56", 128, 128, 56, 3, 2, 1, 0},
+      {"3x3s2 512-512@14", 512, 512, 14, 3, 2, 1, 0},
+      {"1x1 16-96@112", 16, 96, 112, 1, 1, 1, 0},
+      {"1x1 96-24@56", 96, 24, 56, 1, 1, 1, 0},
+      {"1x1 144-32@28", 144, 32, 28, 1, 1, 1, 0},
+      {"1x1 320-1280@7", 320, 1280, 7, 1, 1, 1, 0},
+      {"depthwise 3x3 32@112", 32, 32, 112, 3, 1, 32, 0.90},
+      {"depthwise 3x3s2 96@112", 96, 96, 112, 3, 2, 96, 0},
+      {"depthwise 3x3 144@56", 144, 144, 56, 3, 1, 144, 0.90},
+      {"depthwise 3x3 384@14", 384, 384, 14, 3, 1, 384, 0.90},
+      {"depthwise 3x3 960@7", 960, 960, 7, 3, 1, 960, 0.90},
+      {"depthwise 5x5 240@28", 240, 240, 28, 5, 1, 240, 0},
+      {"depthwise 7x7 96@56", 96, 96, 56, 7, 1, 96, 0},
+  };
+}
+
+/// The layer as a group of operators gives it, its image in and out in blocks of `lanes` channels where these divide.
+ir::Function naive_program(const Layer& layer, std::int64_t lanes) {
+  const Tensor x = tensor::placeholder("x", {1, layer.in, layer.size, layer.size});
+  const Tensor w = tensor::placeholder("w", {layer.out, layer.in / layer.groups, layer.kernel, layer.kernel});
+  const Tensor b = tensor::placeholder("b", {layer.out});
+  const std::int64_t pad = layer.kernel / 2;
+  const tensor::ConvOptions options{.strides = {layer.stride, layer.stride},
+                                    .padding_before = {pad, pad},
+                                    .padding_after = {pad, pad},
+                                    .groups = layer.groups};
+  const Tensor y = layer.groups > 1 ? *tensor::depthwise_conv(x, w, options) : *tensor::conv(x, w, options);
+  const Tensor biased = tensor::compute("biased", tensor::axes_of(y.shape()), [&](const Indices& i) { return y(i) + b(i[1]); });
+  const Tensor out = tensor::compute("out", tensor::axes_of(y.shape()), [&](const Indices& i) {
+    return ir::max(biased(i), ir::constant(ir::kF32, 0.0));
+  });
+  ir::Function program = tensor::lower("kernel", {x, w, b}, {out});
+  for (const auto& [param, channels] : {std::pair<std::size_t, std::int64_t>{0, layer.in}, {3, layer.out}})
+    for (std::int64_t block = lanes; block >= 4; block /= 2)
+      if (channels % block == 0) {
+        program = *schedule::set_param_layout(program, param, graph::blocked_map(4, block));
+        break;
+      }
+  return program;
+}
+
+struct Options {
+  std::vector<int> threads = {1};
+  std::string only, emit;
+  int rounds = 15;
+};
+
+template <typename T>
+T value(Result<T> result) {
+  if (result) return *std::move(result);
+  fmt::print(stderr, "{}\n", result.error().message);
+  std::exit(1);
+}
+
+std::int64_t elements(const ir::Expr& buffer) {
+  std::int64_t count = 1;
+  for (const ir::Expr& extent : buffer.get<ir::Buffer>().shape) count *= ir::constant_value(extent);
+  return count;
+}
+
+/// A compiled program with its arguments.
+struct Runnable {
+  codegen::CompiledModule code;
+  runtime::KernelEntry entry;
+  std::vector<std::vector<float>> memory;
+  std::vector<void*> args;
+};
+
+float* aligned(std::vector<float>& memory) {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+  return reinterpret_cast<float*>((address + 63) / 64 * 64);
+}
+
+Runnable prepare(const ir::Function& naive, const space::DefaultProgram& program, const codegen::Target& target) {
+  codegen::CompileOptions options;
+  options.runtime = {hone_parallel_for, hone_allocate, hone_release};
+  ir::Module module{{program.main}};
+  module.functions[0].name = "main";
+  if (program.prepare) {
+    module.functions.push_back(*program.prepare);
+    module.functions[1].name = "prepare";
+  }
+  Runnable runnable{value(codegen::compile(module, target, options)), nullptr, {}, {}};
+  runnable.entry = value(runnable.code.find("main")).entry();
+  Rng rng(/*seed=*/1);
+  const auto make = [&](const ir::Expr& buffer) {
+    std::vector<float> memory(static_cast<std::size_t>(elements(buffer)) + 16);
+    for (float& x : memory) x = static_cast<float>(rng.uniform(-8, 8)) / 8;
+    runnable.memory.push_back(std::move(memory));
+    return aligned(runnable.memory.back());
+  };
+  std::vector<void*> originals;
+  for (const ir::Expr& param : naive.params) originals.push_back(make(param));
+  runnable.args = originals;
+  if (program.prepare) {
+    std::vector<void*> packing;
+    for (const std::size_t i : program.packed) packing.push_back(originals[i]);
+    for (const std::size_t i : program.packed) packing.push_back(runnable.args[i] = make(program.main.params[i]));
+    value(runnable.code.find("prepare")).entry()(packing.data(), nullptr);
+  }
+  return runnable;
+}
+
+double seconds(const Runnable& kernel, runtime::ThreadPool* pool, int calls) {
+  const auto begin = Clock::now();
+  for (int i = 0; i < calls; ++i) kernel.entry(kernel.args.data(), pool);
+  return std::chrono::duration<double>(Clock::now() - begin).count() / calls;
+}
+
+void emit(const std::string& what, const ir::Function& naive, const space::DefaultProgram& program,
+          const codegen::Target& target) {
+  if (what == "naive") fmt::print("{}\n", ir::to_text(naive));
+  if (what == "ir") fmt::print("{}\n", ir::to_text(program.main));
+  if (what == "lowered") fmt::print("{}\n", ir::to_text(value(codegen::lower(program.main, target))));
+  if (what == "llvm") fmt::print("{}\n", value(codegen::emit_llvm(ir::Module{{program.main}}, target)));
+  if (what == "asm") fmt::print("{}\n", value(codegen::emit_assembly(ir::Module{{program.main}}, target)));
+}
+
+/// The largest difference to the naive program, relative to the largest result.
+double error_of(const ir::Function& naive, const Runnable& kernel, const codegen::Target& target) {
+  const Runnable reference = prepare(naive, {naive, std::nullopt, {}}, target);
+  reference.entry(reference.args.data(), nullptr);
+  const auto count = static_cast<std::size_t>(elements(naive.params.back()));
+  const float* expected = static_cast<float*>(reference.args[naive.params.size() - 1]);
+  const float* found = static_cast<float*>(kernel.args[naive.params.size() - 1]);
+  double largest = 1e-30, difference = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    largest = std::max(largest, std::abs(static_cast<double>(expected[i])));
+    difference = std::max(difference, std::abs(static_cast<double>(expected[i]) - static_cast<double>(found[i])));
+  }
+  return difference / largest;
+}
+
+void time_layer(const Layer& layer, int threads, const Options& options) {
+  const codegen::Target target = value(codegen::parse_target(fmt::format("cpu -threads={}", threads)));
+  const ir::Function naive = naive_program(layer, target.lanes(32));
+  const std::vector<std::size_t> constants = {1, 2};
+  const auto begin = Clock::now();
+  const space::DefaultProgram program = space::default_program(naive, constants, target);
+  if (!options.emit.empty()) return emit(options.emit, naive, program, target);
+  const Runnable kernel = prepare(naive, program, target);
+  const double compile_ms = std::chrono::duration<double>(Clock::now() - begin).count() * 1e3;
+
+  runtime::ThreadPool pool(threads);
+  seconds(kernel, &pool, 1);
+  const double error = error_of(naive, kernel, target);
+  const std::int64_t positions = (layer.size + layer.stride - 1) / layer.stride;
+  const double flops = 2.0 * static_cast<double>(layer.in / layer.groups * layer.out * positions * positions *
+                                                 layer.kernel * layer.kernel);
+  const int calls = std::max(1, static_cast<int>(0.003 / seconds(kernel, &pool, 1)));
+  std::vector<double> ratios;
+  double best = 1e30, best_peak = 0;
+  for (int round = 0; round < options.rounds; ++round) {
+    const double peak = value(measure::fma_peak(target, threads)) * 1e9;
+    const double time = seconds(kernel, &pool, calls);
+    ratios.push_back(flops / time / peak);
+    best = std::min(best, time);
+    best_peak = std::max(best_peak, peak);
+  }
+  std::sort(ratios.begin(), ratios.end());
+  const double median = ratios[ratios.size() / 2];
+  fmt::print(stderr, "{:<26}{:>3}{:>9.1f}{:>9.1f}{:>9.1f} %{:>8.1f} %{:>10.3f}{:>9.0f}{:>11.1e}\n", layer.name, threads,
+             best_peak / 1e9, flops / best / 1e9, median * 100, flops / best / best_peak * 100, best * 1e3, compile_ms,
+             error);
+  fmt::print("{{\"layer\":\"{}\",\"threads\":{},\"peak\":{:.4g},\"flops\":{:.6g},\"ratio\":{:.4f},\"min_ns\":{:.0f}}}\n",
+             layer.name, threads, best_peak, flops / best, median, best * 1e9);
+}
+
+}  // namespace
+}  // namespace hone::bench
+
+int main(int argc, char** argv) {
+  using namespace hone::bench;
+  Options options;
+  CLI::App app("Times single layers.");
+  app.add_option("--only", options.only, "only layers whose name contains this");
+  app.add_option("--threads", options.threads, "numbers of threads");
+  app.add_option("--rounds", options.rounds, "rounds to take the median of");
+  app.add_option("--emit", options.emit, "print a stage of the program: naive, ir, lowered, llvm or asm");
+  CLI11_PARSE(app, argc, argv);
+  fmt::print(stderr, "{:<26}{:>3}{:>9}{:>9}{:>11}{:>10}{:>10}{:>9}{:>11}\n", "layer", "thr", "peak", "GFLOP/s", "ratio",
+             "best", "ms", "compile", "error");
+  for (const Layer& layer : layers())
+    for (const int threads : options.threads)
+      if (layer.name.find(options.only) != std::string::npos) time_layer(layer, threads, options);
+}

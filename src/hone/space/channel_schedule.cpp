@@ -1,0 +1,213 @@
+#include "hone/space/channel_schedule.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+
+#include "hone/ir/rewrite.h"
+#include "hone/schedule/primitives.h"
+#include "hone/space/layout.h"
+
+namespace hone::space {
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// A reduction with lanes, taken apart.
+struct Anatomy {
+  std::vector<NaiveLoop> spatial, reduced;
+  Lanes lanes;
+  std::vector<Read> reads;
+  std::optional<NaiveLoop> row;  ///< the innermost axis of positions
+  bool has_products = false;     ///< some operand is the same for all channels of the result
+};
+
+std::optional<Anatomy> look_at(const Program& program, const std::string& block) {
+  const std::vector<NaiveLoop> loops = naive_loops(program, block);
+  const std::optional<Lanes> lanes = lanes_of(loops);
+  if (!lanes) return std::nullopt;
+  Anatomy anatomy{.lanes = *lanes};
+  for (const NaiveLoop& loop : loops) (loop.is_reduction ? anatomy.reduced : anatomy.spatial).push_back(loop);
+  if (anatomy.reduced.empty()) return std::nullopt;
+  anatomy.reads = reads_of(schedule::find_block(program, block, "default")->block());
+  for (const NaiveLoop& loop : anatomy.spatial)
+    if (!loop.var.is(lanes->outer.var) && !loop.var.is(lanes->inner.var) && loop.extent > 1) anatomy.row = loop;
+  anatomy.has_products = std::any_of(anatomy.reads.begin(), anatomy.reads.end(), [&](const Read& read) {
+    return !read.uses(lanes->outer) && !read.uses(lanes->inner);
+  });
+  return anatomy;
+}
+
+/// `rows` positions times `vectors` vectors of channels.
+struct Tile {
+  std::int64_t rows = 1, vectors = 1;
+};
+
+/// The tile with the least work wasted on tails; between equals the one that loads least for each multiplication.
+Tile choose_tile(const Anatomy& anatomy, const codegen::Target& target) {
+  const std::int64_t registers = target.vector_registers;
+  const std::int64_t rows_in_all = anatomy.row ? anatomy.row->extent : 1;
+  const std::int64_t vectors_in_all = anatomy.has_products ? anatomy.lanes.outer.extent : 1;
+  Tile best;
+  double best_cost = 1e30;
+  for (std::int64_t vectors = 1; vectors <= std::min<std::int64_t>(4, vectors_in_all); ++vectors) {
+    if (vectors_in_all % vectors != 0) continue;
+    for (std::int64_t rows = 1; rows <= std::min<std::int64_t>(28, rows_in_all) && (rows + 1) * vectors < registers;
+         ++rows) {
+      const double waste = static_cast<double>(ceil_div(rows_in_all, rows) * rows) / static_cast<double>(rows_in_all);
+      const double loads = 1.0 / static_cast<double>(rows) + 1.0 / static_cast<double>(vectors);
+      const double latency = std::max(1.0, 8.0 / static_cast<double>(rows * vectors));  // of the multiply-add units
+      const double cost = waste * (1.0 + 0.2 * loads) * latency;
+      if (cost < best_cost) {
+        best_cost = cost;
+        best = {rows, vectors};
+      }
+    }
+  }
+  return best;
+}
+
+/// The axis of a read whose index uses a variable; none if there is none or more than one.
+std::optional<std::size_t> axis_using(const Read& read, const ir::Expr& variable) {
+  std::optional<std::size_t> axis;
+  for (std::size_t i = 0; i < read.indices.size(); ++i)
+    if (ir::uses(read.indices[i], variable)) {
+      if (axis) return std::nullopt;
+      axis = i;
+    }
+  return axis;
+}
+
+/// Where a constant read by channel goes: panels of the tile's channels, and within them the order of the loops.
+/// Axes that the reduction splits are split alike: "(d0, d1, d2, d3) -> (d0 // 32, d1 // 16, d2, d3, d1 % 16, d0 % 32)".
+std::optional<std::string> packed_map(const Read& read, const Anatomy& anatomy, std::int64_t width) {
+  const std::optional<std::size_t> channel = axis_using(read, anatomy.lanes.inner.var);
+  if (!channel) return std::nullopt;
+  std::vector<std::string> from, outer, inner;
+  for (std::size_t i = 0; i < read.indices.size(); ++i) {
+    from.push_back(fmt::format("d{}", i));
+    if (i == *channel) continue;
+    const NaiveLoop* split = nullptr;  // the lanes of a reduction variable
+    for (const NaiveLoop& loop : anatomy.reduced)
+      if (loop.name.ends_with(".1") && ir::uses(read.indices[i], loop.var)) split = &loop;
+    if (!split) {
+      outer.push_back(from.back());
+      continue;
+    }
+    outer.push_back(fmt::format("d{} // {}", i, split->extent));
+    inner.push_back(fmt::format("d{} % {}", i, split->extent));
+  }
+  outer.insert(outer.begin(), fmt::format("d{} // {}", *channel, width));
+  outer.insert(outer.end(), inner.begin(), inner.end());
+  return fmt::format("({}) -> ({}, d{} % {})", fmt::join(from, ", "), fmt::join(outer, ", "), *channel, width);
+}
+
+/// Packs the constants that are read by channel. False if a read stays that cannot be vectorized.
+bool pack_constants(Program& program, const Anatomy& anatomy, std::int64_t width,
+                    std::span<const std::size_t> constants) {
+  for (const Read& read : anatomy.reads) {
+    if (!read.uses(anatomy.lanes.inner) || read.is_contiguous_in(anatomy.lanes.inner)) {
+      const bool is_weight = std::any_of(constants.begin(), constants.end(),
+                                         [&](std::size_t i) { return program.params[i].is(read.buffer); });
+      if (!is_weight || !read.uses(anatomy.lanes.inner) || read.indices.size() < 2) continue;
+    }
+    const bool is_constant = std::any_of(constants.begin(), constants.end(),
+                                         [&](std::size_t i) { return program.params[i].is(read.buffer); });
+    const std::optional<std::string> map = packed_map(read, anatomy, width);
+    if (!is_constant || !map) return false;
+    if (!attempt(program, schedule::transform_layout(program, ir::name_of(read.buffer), *map))) return false;
+  }
+  return true;
+}
+
+std::int64_t bytes_of(const std::vector<Read>& reads, const NaiveLoop& lanes, bool by_channel) {
+  std::int64_t bytes = 0;
+  for (const Read& read : reads)
+    if (read.uses(lanes) == by_channel) bytes += read.elements() * read.buffer.type().bits() / 8;
+  return bytes;
+}
+
+/// The loops around a tile, outermost first: channels outside, so that their weights stay in the cache, unless the
+/// input is too large for it and the weights are not.
+std::vector<std::string> outer_order(const Anatomy& anatomy, const codegen::Target& target) {
+  const std::int64_t weights = bytes_of(anatomy.reads, anatomy.lanes.inner, true);
+  const std::int64_t input = bytes_of(anatomy.reads, anatomy.lanes.inner, false);
+  const std::int64_t cache = std::max<std::int64_t>(target.l2_bytes, std::int64_t{1} << 18) / 2;
+  const bool positions_outside = anatomy.has_products && input > cache && weights <= cache;
+  std::vector<std::string> order;
+  const std::string channels = anatomy.lanes.outer.name + ".0";
+  for (const NaiveLoop& loop : anatomy.spatial) {
+    if (loop.var.is(anatomy.lanes.inner.var)) continue;
+    if (loop.var.is(anatomy.lanes.outer.var)) {
+      if (!positions_outside) order.push_back(channels);
+    } else if (anatomy.row && loop.var.is(anatomy.row->var)) {
+      if (positions_outside) order.push_back(channels);
+      order.push_back(loop.name + ".0");
+    } else {
+      order.push_back(loop.name);
+    }
+  }
+  if (positions_outside && !anatomy.row) order.push_back(channels);
+  return order;
+}
+
+/// Lets what reads the result element by element follow each tile, in registers as well.
+void attach_readers(Program& program, const ir::Expr& result, const std::string& loop) {
+  for (const schedule::Path& reader : schedule::readers(program, result)) {
+    const std::string name = reader.block().name;
+    if (schedule::is_reduction(reader.block())) continue;
+    const std::vector<NaiveLoop> loops = naive_loops(program, name);
+    if (attempt(program, schedule::reverse_compute_at(program, name, loop))) {
+      const std::vector<std::string> moved = schedule::loops_of(program, name);
+      attempt(program, schedule::vectorize(program, moved.back()));
+      for (std::size_t i = moved.size() - 1; i-- > 0 && moved[i] != loop;)
+        attempt(program, schedule::unroll(program, moved[i]));
+    }
+    break;
+  }
+}
+
+}  // namespace
+
+bool tile_channels(Program& program, const std::string& block, std::span<const std::size_t> constants,
+                   const codegen::Target& target) {
+  const std::optional<Anatomy> anatomy = look_at(program, block);
+  if (!anatomy) return false;
+  const Tile tile = choose_tile(*anatomy, target);
+  Program changed = program;
+  if (!pack_constants(changed, *anatomy, tile.vectors * anatomy->lanes.inner.extent, constants)) return false;
+
+  const NaiveLoop& outer = anatomy->lanes.outer;
+  if (!attempt(changed,
+               schedule::split(changed, outer.name, std::vector<std::int64_t>{schedule::kRest, tile.vectors})))
+    return false;
+  if (anatomy->row && !attempt(changed, schedule::split(changed, anatomy->row->name,
+                                                        std::vector<std::int64_t>{schedule::kRest, tile.rows})))
+    return false;
+  std::vector<std::string> order = outer_order(*anatomy, target);
+  const std::size_t depth = order.size();
+  for (const NaiveLoop& loop : anatomy->reduced) order.push_back(loop.name);
+  if (anatomy->row) order.push_back(anatomy->row->name + ".1");
+  order.push_back(outer.name + ".1");
+  order.push_back(anatomy->lanes.inner.name);
+  if (!attempt(changed, schedule::reorder(changed, order))) return false;
+  if (!attempt(changed, schedule::vectorize(changed, anatomy->lanes.inner.name))) return false;
+  attempt(changed, schedule::unroll(changed, outer.name + ".1"));
+  if (anatomy->row) attempt(changed, schedule::unroll(changed, anatomy->row->name + ".1"));
+  if (!anatomy->has_products) {
+    // Neighbouring positions load the same elements: written out, they are loaded once.
+    std::int64_t copies = tile.rows;
+    for (std::size_t i = anatomy->reduced.size(); i-- > 0;) {
+      copies *= anatomy->reduced[i].extent;
+      if (copies > 256) break;
+      attempt(changed, schedule::unroll(changed, anatomy->reduced[i].name));
+    }
+  }
+  const ir::Block found = schedule::find_block(changed, block, "default")->block();
+  attach_readers(changed, schedule::written_buffers(found)[0], order[depth - 1]);
+  parallelize(changed, block, depth, target);
+  program = std::move(changed);
+  return true;
+}
+
+}  // namespace hone::space

@@ -1,0 +1,110 @@
+#include "hone/space/layout.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <optional>
+
+#include "hone/ir/rewrite.h"
+#include "hone/schedule/primitives.h"
+
+namespace hone::space {
+namespace {
+
+using ir::Expr;
+
+/// An access of a block.
+struct Access {
+  Expr buffer;
+  std::vector<Expr> indices;
+};
+
+std::vector<Access> accesses_of(const ir::Block& block) {
+  std::vector<Access> accesses;
+  ir::walk(
+      block.body,
+      [&](const ir::Stmt& s) {
+        if (const ir::Store* store = s.as<ir::Store>()) accesses.push_back({store->buffer, store->indices});
+      },
+      [&](const Expr& e) {
+        if (const ir::Load* load = e.as<ir::Load>()) accesses.push_back({load->buffer, load->indices});
+      });
+  return accesses;
+}
+
+/// The block size B if the last index is `something % B`.
+std::optional<std::int64_t> block_size(const Access& access) {
+  if (access.indices.size() < 3) return std::nullopt;
+  const ir::FloorMod* mod = access.indices.back().as<ir::FloorMod>();
+  return mod ? ir::as_int(mod->b) : std::nullopt;
+}
+
+/// The smallest block in which each variable of the block occurs in an index.
+std::map<std::string, std::int64_t> blocked_variables(const ir::Block& block) {
+  std::map<std::string, std::int64_t> sizes;
+  for (const Access& access : accesses_of(block)) {
+    const std::optional<std::int64_t> size = block_size(access);
+    if (!size) continue;
+    for (const ir::Iter& iter : block.iters) {
+      if (!ir::uses(access.indices.back(), iter.var)) continue;
+      std::int64_t& known = sizes.try_emplace(ir::name_of(iter.var), *size).first->second;
+      known = std::min(known, *size);
+    }
+  }
+  return sizes;
+}
+
+std::string blocked_map(std::size_t rank, std::int64_t block) {
+  std::vector<std::string> from, to;
+  for (std::size_t i = 0; i < rank; ++i) {
+    from.push_back(fmt::format("d{}", i));
+    to.push_back(i == 1 ? fmt::format("d1 // {}", block) : from.back());
+  }
+  return fmt::format("({}) -> ({}, d1 % {})", fmt::join(from, ", "), fmt::join(to, ", "), block);
+}
+
+/// Stores one more allocated tensor in blocks, if there is one with an axis 1 that is blocked elsewhere in its block.
+bool block_a_buffer(Program& program) {
+  for (const schedule::Path& path : schedule::blocks(program)) {
+    const std::map<std::string, std::int64_t> sizes = blocked_variables(path.block());
+    if (sizes.empty()) continue;
+    for (const Access& access : accesses_of(path.block())) {
+      if (access.indices.size() < 3 || block_size(access) || schedule::is_param(program, access.buffer)) continue;
+      if (!access.indices[1].as<ir::Var>()) continue;
+      const auto size = sizes.find(ir::name_of(access.indices[1]));
+      if (size == sizes.end()) continue;
+      const std::optional<std::int64_t> channels = ir::as_int(access.buffer.get<ir::Buffer>().shape[1]);
+      if (!channels || *channels % size->second != 0) continue;
+      if (attempt(program, schedule::transform_layout(program, ir::name_of(access.buffer),
+                                                      blocked_map(access.indices.size(), size->second))))
+        return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void follow_layouts(Program& program) {
+  while (block_a_buffer(program)) {}
+  std::vector<std::string> names;
+  for (const schedule::Path& path : schedule::blocks(program)) names.push_back(path.block().name);
+  for (const std::string& name : names) {
+    const ir::Block block = schedule::find_block(program, name, "layout")->block();
+    for (const auto& [variable, size] : blocked_variables(block))
+      attempt(program, schedule::split_variable(program, name, variable, size));
+  }
+}
+
+std::optional<Lanes> lanes_of(const std::vector<NaiveLoop>& loops) {
+  const NaiveLoop* last = nullptr;
+  for (const NaiveLoop& loop : loops)
+    if (!loop.is_reduction) last = &loop;
+  if (!last || !last->name.ends_with(".1")) return std::nullopt;
+  const std::string outer = last->name.substr(0, last->name.size() - 1) + "0";
+  for (const NaiveLoop& loop : loops)
+    if (loop.name == outer) return Lanes{loop, *last};
+  return std::nullopt;
+}
+
+}  // namespace hone::space

@@ -1,0 +1,20 @@
+/// Blocked layouts within a program: blocks run along the axes in which their tensors are stored.
+#pragma once
+
+#include "hone/space/blocks.h"
+
+namespace hone::space {
+
+/// Where a parameter is stored with an axis in blocks (`x[n, c // 16, y, x, c % 16]`), stores what is computed from it
+/// or into it the same way, and splits the variables of blocks along it, so that each block has a variable for the
+/// lanes. The loops must be the naive ones; what cannot be changed stays.
+void follow_layouts(Program& program);
+
+/// The variable pair that follow_layouts made of a block's channels: the outer one and the lanes. The lanes are the last
+/// spatial loop.
+struct Lanes {
+  NaiveLoop outer, inner;
+};
+std::optional<Lanes> lanes_of(const std::vector<NaiveLoop>& loops);
+
+}  // namespace hone::space
