@@ -146,9 +146,10 @@ Runnable prepare(const ir::Function& naive, const space::DefaultProgram& program
   Rng rng(/*seed=*/1);
   const auto make = [&](const ir::Expr& buffer) {
     std::vector<float> memory(static_cast<std::size_t>(elements(buffer)) + 16);
-    for (float& x : memory) x = static_cast<float>(rng.uniform(-8, 8)) / 8;
     runnable.memory.push_back(std::move(memory));
-    return aligned(runnable.memory.back());
+    float* data = aligned(runnable.memory.back());
+    for (std::int64_t i = 0; i < elements(buffer); ++i) data[i] = static_cast<float>(rng.uniform(-8, 8)) / 8;
+    return data;
   };
   std::vector<void*> originals;
   for (const ir::Expr& param : naive.params) originals.push_back(make(param));

@@ -38,17 +38,26 @@ std::int64_t count_statements(const Stmt& s) {
   return loop && loop->how == ForKind::Unrolled ? count * as_int(loop->extent).value_or(1) : count;
 }
 
+/// Which conditions count as guards: those of branches alone, or those of Selects within stores too.
+enum class Selects : std::uint8_t { Leave, Cut };
+
 /// The guards inside a loop's body that depend on its variable, outermost first.
-void find_guards(const Stmt& s, const Expr& var, const Bounds& inner, std::vector<Guard>& found) {
-  if (const If* node = s.as<If>())
-    for (const Expr& conjunct : conjuncts(node->condition)) {
+void find_guards(const Stmt& s, const Expr& var, const Bounds& inner, Selects selects, std::vector<Guard>& found) {
+  const auto add = [&](const Expr& condition) {
+    for (const Expr& conjunct : conjuncts(condition)) {
       const Expr slack = slack_of(conjunct);
       if (slack && uses(conjunct, var) && !has_load(conjunct))
         found.push_back({conjunct, range_of(simplify(slack), inner)});
     }
+  };
+  if (const If* node = s.as<If>()) add(node->condition);
+  if (const Store* node = s.as<Store>(); node && selects == Selects::Cut)
+    walk(node->value, [&](const Expr& e) {
+      if (const Select* select = e.as<Select>()) add(select->condition);
+    });
   Bounds below = inner;
   if (const For* loop = s.as<For>()) below.add_extent(loop->var, loop->extent);
-  for_each_child(s, [&](const Stmt& child) { find_guards(child, var, below, found); }, [](const Expr&) {});
+  for_each_child(s, [&](const Stmt& child) { find_guards(child, var, below, selects, found); }, [](const Expr&) {});
 }
 
 /// Whether the expression depends on `var` and on nothing else.
@@ -116,10 +125,10 @@ struct Plan {
   std::vector<std::int64_t> cuts;        ///< 0, …, extent
 };
 
-Plan plan_for(const For& loop, std::int64_t extent) {
+Plan plan_for(const For& loop, std::int64_t extent, Selects selects) {
   Plan plan{.cuts = {0, extent}};
   std::vector<Guard> guards;
-  find_guards(loop.body, loop.var, {}, guards);
+  find_guards(loop.body, loop.var, {}, selects, guards);
   for (const Guard& guard : guards) {
     std::vector<Part> parts = parts_of(guard, loop.var, extent);
     if (parts.size() == 1 && parts[0].holds == Part::Holds::Sometimes) continue;
@@ -135,17 +144,34 @@ Plan plan_for(const For& loop, std::int64_t extent) {
   return plan;
 }
 
+/// The conjuncts of a condition but for one (this very node); none if it is not among them.
+std::optional<std::vector<Expr>> without(const Expr& condition, const Expr& conjunct) {
+  const std::vector<Expr> all = conjuncts(condition);
+  std::vector<Expr> rest;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(rest), [&](const Expr& c) { return !c.is(conjunct); });
+  return rest.size() < all.size() ? std::optional(rest) : std::nullopt;
+}
+
+/// The value with a conjunct of the conditions of its Selects decided.
+Expr decide(const Expr& e, const Expr& condition, bool holds) {
+  const Expr inner = map_children(e, [&](const Expr& child) { return decide(child, condition, holds); });
+  const Select* node = inner.as<Select>();
+  const auto rest = node ? without(node->condition, condition) : std::nullopt;
+  if (!rest) return inner;
+  if (!holds) return node->b;
+  return rest->empty() ? node->a : select(conjunction(*rest), node->a, node->b);
+}
+
 /// `s` with a conjunct of a guard (this very node) decided.
 Stmt decide(const Stmt& s, const Expr& condition, bool holds) {
   const If* node = s.as<If>();
-  const std::vector<Expr> all = node ? conjuncts(node->condition) : std::vector<Expr>();
-  const bool is_here = std::any_of(all.begin(), all.end(), [&](const Expr& c) { return c.is(condition); });
-  if (!is_here) return map_children(s, [&](const Stmt& child) { return decide(child, condition, holds); });
+  const auto rest = node ? without(node->condition, condition) : std::nullopt;
+  if (!rest)
+    return map_children(
+        s, [&](const Stmt& child) { return decide(child, condition, holds); },
+        [&](const Expr& e) { return s.as<Store>() ? decide(e, condition, holds) : e; });
   if (!holds) return node->otherwise ? node->otherwise : make(Seq{});
-
-  std::vector<Expr> rest;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(rest), [&](const Expr& c) { return !c.is(condition); });
-  return rest.empty() ? node->then : make(If{conjunction(rest), node->then, node->otherwise});
+  return rest->empty() ? node->then : make(If{conjunction(*rest), node->then, node->otherwise});
 }
 
 /// The loop's body as it is for values from `begin` up to the next cut.
@@ -158,15 +184,23 @@ Stmt body_from(const For& loop, const Plan& plan, std::int64_t begin) {
   return body;
 }
 
-Stmt partition(const Stmt& s, const Bounds& bounds);
-
-Stmt partition_below(const Stmt& s, const Bounds& bounds) {
-  Bounds inner = bounds;
-  if (const For* loop = s.as<For>()) inner.add_extent(loop->var, loop->extent);
-  return map_children(s, [&](const Stmt& child) { return partition(child, inner); });
+/// Selects are cut where everything around holds; a border, which costs little, is not cut again.
+Selects selects_at(const Plan& plan, std::int64_t begin, Selects selects) {
+  for (const std::vector<Part>& parts : plan.parts)
+    for (const Part& part : parts)
+      if (part.begin <= begin && begin < part.end && part.holds != Part::Holds::Always) return Selects::Leave;
+  return selects;
 }
 
-Stmt one_loop_per_part(const For& loop, const Plan& plan, const Bounds& bounds) {
+Stmt partition(const Stmt& s, const Bounds& bounds, Selects selects);
+
+Stmt partition_below(const Stmt& s, const Bounds& bounds, Selects selects) {
+  Bounds inner = bounds;
+  if (const For* loop = s.as<For>()) inner.add_extent(loop->var, loop->extent);
+  return map_children(s, [&](const Stmt& child) { return partition(child, inner, selects); });
+}
+
+Stmt one_loop_per_part(const For& loop, const Plan& plan, const Bounds& bounds, Selects selects) {
   std::vector<Stmt> loops;
   for (std::size_t i = 0; i + 1 < plan.cuts.size(); ++i) {
     const std::int64_t begin = plan.cuts[i], extent = plan.cuts[i + 1] - begin;
@@ -176,12 +210,13 @@ Stmt one_loop_per_part(const For& loop, const Plan& plan, const Bounds& bounds) 
     const Stmt simple = simplify(part, bounds);
     const For* rest = simple.as<For>();
     const bool is_done = rest && rest->var.is(index);
-    loops.push_back(is_done ? partition_below(simple, bounds) : partition(simple, bounds));
+    const Selects below = selects_at(plan, begin, selects);
+    loops.push_back(is_done ? partition_below(simple, bounds, below) : partition(simple, bounds, below));
   }
   return seq(std::move(loops));
 }
 
-Stmt one_branch_per_part(const For& loop, const Plan& plan, const Bounds& bounds) {
+Stmt one_branch_per_part(const For& loop, const Plan& plan, const Bounds& bounds, Selects selects) {
   Stmt branches;
   Bounds inner = bounds;
   inner.add_extent(loop.var, loop.extent);
@@ -189,7 +224,7 @@ Stmt one_branch_per_part(const For& loop, const Plan& plan, const Bounds& bounds
     const std::int64_t begin = plan.cuts[i], end = plan.cuts[i + 1];
     Stmt body = body_from(loop, plan, begin);
     if (end - begin == 1) body = substitute(body, loop.var, imm(begin));
-    body = partition(simplify(body, inner), inner);
+    body = partition(simplify(body, inner), inner, selects_at(plan, begin, selects));
     branches = branches ? make(If{loop.var < end, body, branches}) : body;
   }
   return make(For{loop.var, loop.extent, loop.how, branches, loop.annotations});
@@ -197,9 +232,9 @@ Stmt one_branch_per_part(const For& loop, const Plan& plan, const Bounds& bounds
 
 /// For guards that this loop decides, though not in parts of its range (a fused loop, say): the body without them where
 /// all of them hold, else the body as it is. Gives back the loop itself if there are no such guards.
-Stmt branch_on_all(const Stmt& s, const For& loop) {
+Stmt branch_on_all(const Stmt& s, const For& loop, Selects selects) {
   std::vector<Guard> guards;
-  find_guards(loop.body, loop.var, {}, guards);
+  find_guards(loop.body, loop.var, {}, selects, guards);
   Stmt body = loop.body;
   std::vector<Expr> all_hold;
   for (const Guard& guard : guards) {
@@ -216,23 +251,23 @@ Stmt branch_on_all(const Stmt& s, const For& loop) {
   return make(For{loop.var, loop.extent, loop.how, branches, loop.annotations});
 }
 
-Stmt partition(const Stmt& s, const Bounds& bounds) {
+Stmt partition(const Stmt& s, const Bounds& bounds, Selects selects) {
   const For* loop = s.as<For>();
-  if (!loop) return partition_below(s, bounds);
+  if (!loop) return partition_below(s, bounds, selects);
   const auto extent = as_int(loop->extent);
   const bool is_split = loop->how == ForKind::Serial || loop->how == ForKind::Parallel;
   if (!extent || *extent < 1 || !is_split || count_statements(loop->body) > kMaxPartitionedStatements)
-    return partition_below(s, bounds);
-  const Plan plan = plan_for(*loop, *extent);
-  if (plan.guards.empty()) return partition_below(branch_on_all(s, *loop), bounds);
-  return loop->how == ForKind::Serial ? one_loop_per_part(*loop, plan, bounds)
-                                      : one_branch_per_part(*loop, plan, bounds);
+    return partition_below(s, bounds, selects);
+  const Plan plan = plan_for(*loop, *extent, selects);
+  if (plan.guards.empty()) return partition_below(branch_on_all(s, *loop, selects), bounds, selects);
+  return loop->how == ForKind::Serial ? one_loop_per_part(*loop, plan, bounds, selects)
+                                      : one_branch_per_part(*loop, plan, bounds, selects);
 }
 
 }  // namespace
 
 Function partition_loops(const Function& function) {
-  return with_unique_names({function.name, function.params, partition(function.body, {})});
+  return with_unique_names({function.name, function.params, partition(function.body, {}, Selects::Cut)});
 }
 
 }  // namespace hone::codegen

@@ -52,7 +52,7 @@ Tile choose_tile(const Anatomy& anatomy, const codegen::Target& target) {
   double best_cost = 1e30;
   for (std::int64_t vectors = 1; vectors <= std::min<std::int64_t>(4, vectors_in_all); ++vectors) {
     if (vectors_in_all % vectors != 0) continue;
-    for (std::int64_t rows = 1; rows <= std::min<std::int64_t>(28, rows_in_all) && (rows + 1) * vectors < registers;
+    for (std::int64_t rows = 1; rows <= std::min<std::int64_t>(anatomy.has_products ? 28 : 14, rows_in_all) && (rows + 1) * vectors < registers;
          ++rows) {
       const double waste = static_cast<double>(ceil_div(rows_in_all, rows) * rows) / static_cast<double>(rows_in_all);
       const double loads = 1.0 / static_cast<double>(rows) + 1.0 / static_cast<double>(vectors);
@@ -151,6 +151,17 @@ std::vector<std::string> outer_order(const Anatomy& anatomy, const codegen::Targ
   return order;
 }
 
+/// Computes what the block reads, such as a padded image, where it is read: each element is used a few times only.
+bool inline_inputs(Program& program, const Anatomy& anatomy) {
+  bool is_changed = false;
+  for (const Read& read : anatomy.reads) {
+    if (schedule::is_param(program, read.buffer)) continue;
+    for (const schedule::Path& writer : schedule::writers(program, read.buffer))
+      is_changed |= attempt(program, schedule::compute_inline(program, writer.block().name));
+  }
+  return is_changed;
+}
+
 /// Lets what reads the result element by element follow each tile, in registers as well.
 void attach_readers(Program& program, const ir::Expr& result, const std::string& loop) {
   for (const schedule::Path& reader : schedule::readers(program, result)) {
@@ -171,10 +182,11 @@ void attach_readers(Program& program, const ir::Expr& result, const std::string&
 
 bool tile_channels(Program& program, const std::string& block, std::span<const std::size_t> constants,
                    const codegen::Target& target) {
-  const std::optional<Anatomy> anatomy = look_at(program, block);
+  std::optional<Anatomy> anatomy = look_at(program, block);
   if (!anatomy) return false;
-  const Tile tile = choose_tile(*anatomy, target);
   Program changed = program;
+  if (!anatomy->has_products && inline_inputs(changed, *anatomy)) anatomy = look_at(changed, block);
+  const Tile tile = choose_tile(*anatomy, target);
   if (!pack_constants(changed, *anatomy, tile.vectors * anatomy->lanes.inner.extent, constants)) return false;
 
   const NaiveLoop& outer = anatomy->lanes.outer;
