@@ -86,10 +86,10 @@ ir::Function naive_program(const Layer& layer, std::int64_t lanes) {
                                     .padding_after = {pad, pad},
                                     .groups = layer.groups};
   const Tensor y = layer.groups > 1 ? *tensor::depthwise_conv(x, w, options) : *tensor::conv(x, w, options);
-  const Tensor biased = tensor::compute("biased", tensor::axes_of(y.shape()), [&](const Indices& i) { return y(i) + b(i[1]); });
-  const Tensor out = tensor::compute("out", tensor::axes_of(y.shape()), [&](const Indices& i) {
-    return ir::max(biased(i), ir::constant(ir::kF32, 0.0));
-  });
+  const Tensor biased =
+      tensor::compute("biased", tensor::axes_of(y.shape()), [&](const Indices& i) { return y(i) + b(i[1]); });
+  const Tensor out = tensor::compute("out", tensor::axes_of(y.shape()),
+                                     [&](const Indices& i) { return ir::max(biased(i), ir::constant(ir::kF32, 0.0)); });
   ir::Function program = tensor::lower("kernel", {x, w, b}, {out});
   for (const auto& [param, channels] : {std::pair<std::size_t, std::int64_t>{0, layer.in}, {3, layer.out}})
     for (std::int64_t block = lanes; block >= 4; block /= 2)
@@ -224,8 +224,9 @@ void time_layer(const Layer& layer, int threads, const Options& options) {
   fmt::print(stderr, "{:<26}{:>3}{:>9.1f}{:>9.1f}{:>9.1f} %{:>8.1f} %{:>10.3f}{:>9.0f}{:>11.1e}\n", layer.name, threads,
              best_peak / 1e9, flops / best / 1e9, median * 100, flops / best / best_peak * 100, best * 1e3, compile_ms,
              error);
-  fmt::print("{{\"layer\":\"{}\",\"threads\":{},\"peak\":{:.4g},\"flops\":{:.6g},\"ratio\":{:.4f},\"min_ns\":{:.0f}}}\n",
-             layer.name, threads, best_peak, flops / best, median, best * 1e9);
+  fmt::print(
+      "{{\"layer\":\"{}\",\"threads\":{},\"peak\":{:.4g},\"flops\":{:.6g},\"ratio\":{:.4f},\"min_ns\":{:.0f}}}\n",
+      layer.name, threads, best_peak, flops / best, median, best * 1e9);
 }
 
 }  // namespace

@@ -117,7 +117,9 @@ std::vector<IterRange> written_ranges(const Program& program, const Expr& buffer
 
 Result<Path> naive_nest(const Path& path, std::string_view step) {
   const Block& block = path.block();
-  const Error is_scheduled = error(ErrorCode::IllegalStep, "{0}: the loops of block '{1}' are not the naive ones, {0} before other steps", step, block.name);
+  const Error is_scheduled =
+      error(ErrorCode::IllegalStep, "{0}: the loops of block '{1}' are not the naive ones, {0} before other steps",
+            step, block.name);
   const std::size_t depth = path.stmts.size() - 1;
   const std::size_t count = block.iters.size();
   if (path.loops().size() != count || depth < count || block.predicate) return is_scheduled;

@@ -80,8 +80,8 @@ Result<Program> transform_layout(const Program& program, std::string_view buffer
 /// the block sums products whose elements all depend on it.
 Result<Program> pad(const Program& program, std::string_view block, std::span<const std::int64_t> multiples);
 /// Replaces iteration variable `v` of a block by two, `v.0` and `v.1`, the second running over `factor` values, and its
-/// loop likewise; `v.1` comes last of its kind. The loops must be the naive ones, and the factor divide the extent. So a
-/// block that reads a tensor of blocked layout runs along its axes.
+/// loop likewise; `v.1` comes last of its kind. The loops must be the naive ones, and the factor divide the extent. So
+/// a block that reads a tensor of blocked layout runs along its axes.
 Result<Program> split_variable(const Program& program, std::string_view block, std::string_view variable,
                                std::int64_t factor);
 /// Gives an allocated buffer two copies, used in turn by the iterations of a loop around all its uses.

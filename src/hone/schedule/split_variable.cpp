@@ -29,9 +29,7 @@ Block with_two(const Block& block, std::size_t place, std::int64_t factor) {
   Bounds bounds;
   for (const Iter& iter : changed.iters) bounds.add_extent(iter.var, iter.extent);
   const Expr value = outer.var * factor + inner.var;
-  const auto rewrite = [&](const Stmt& s) {
-    return s ? simplify(substitute(s, old.var, value), bounds) : s;
-  };
+  const auto rewrite = [&](const Stmt& s) { return s ? simplify(substitute(s, old.var, value), bounds) : s; };
   changed.init = rewrite(block.init);
   changed.body = rewrite(block.body);
   return changed;

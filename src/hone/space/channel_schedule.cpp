@@ -52,7 +52,8 @@ Tile choose_tile(const Anatomy& anatomy, const codegen::Target& target) {
   double best_cost = 1e30;
   for (std::int64_t vectors = 1; vectors <= std::min<std::int64_t>(4, vectors_in_all); ++vectors) {
     if (vectors_in_all % vectors != 0) continue;
-    for (std::int64_t rows = 1; rows <= std::min<std::int64_t>(anatomy.has_products ? 28 : 14, rows_in_all) && (rows + 1) * vectors < registers;
+    for (std::int64_t rows = 1; rows <= std::min<std::int64_t>(anatomy.has_products ? 28 : 14, rows_in_all) &&
+                                (rows + 1) * vectors < registers;
          ++rows) {
       const double waste = static_cast<double>(ceil_div(rows_in_all, rows) * rows) / static_cast<double>(rows_in_all);
       const double loads = 1.0 / static_cast<double>(rows) + 1.0 / static_cast<double>(vectors);
@@ -79,7 +80,8 @@ std::optional<std::size_t> axis_using(const Read& read, const ir::Expr& variable
 }
 
 /// Where a constant read by channel goes: panels of the tile's channels, and within them the order of the loops.
-/// Axes that the reduction splits are split alike: "(d0, d1, d2, d3) -> (d0 // 32, d1 // 16, d2, d3, d1 % 16, d0 % 32)".
+/// Axes that the reduction splits are split alike: "(d0, d1, d2, d3) -> (d0 // 32, d1 // 16, d2, d3, d1 % 16, d0 %
+/// 32)".
 std::optional<std::string> packed_map(const Read& read, const Anatomy& anatomy, std::int64_t width) {
   const std::optional<std::size_t> channel = axis_using(read, anatomy.lanes.inner.var);
   if (!channel) return std::nullopt;
@@ -190,8 +192,7 @@ bool tile_channels(Program& program, const std::string& block, std::span<const s
   if (!pack_constants(changed, *anatomy, tile.vectors * anatomy->lanes.inner.extent, constants)) return false;
 
   const NaiveLoop& outer = anatomy->lanes.outer;
-  if (!attempt(changed,
-               schedule::split(changed, outer.name, std::vector<std::int64_t>{schedule::kRest, tile.vectors})))
+  if (!attempt(changed, schedule::split(changed, outer.name, std::vector<std::int64_t>{schedule::kRest, tile.vectors})))
     return false;
   if (anatomy->row && !attempt(changed, schedule::split(changed, anatomy->row->name,
                                                         std::vector<std::int64_t>{schedule::kRest, tile.rows})))

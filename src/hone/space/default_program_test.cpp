@@ -85,8 +85,7 @@ struct Layer {
 
 ir::Function blocked_layer(const Layer& layer) {
   const tensor::Tensor x = tensor::placeholder("x", {2, layer.in, layer.height, layer.width});
-  const tensor::Tensor w =
-      tensor::placeholder("w", {layer.out, layer.in / layer.groups, layer.kernel, layer.kernel});
+  const tensor::Tensor w = tensor::placeholder("w", {layer.out, layer.in / layer.groups, layer.kernel, layer.kernel});
   const tensor::Tensor b = tensor::placeholder("b", {layer.out});
   const std::int64_t pad = layer.kernel / 2;
   const tensor::ConvOptions options{.strides = {layer.stride, layer.stride},
@@ -110,8 +109,8 @@ TEST(DefaultProgram, ComputesLayersInBlockedLayouts) {
   Rng rng(/*seed=*/2);
   runtime::ThreadPool pool(2);
   const Layer layers[] = {
-      {16, 32, 6, 7, 1, 1, 1, 16, 16}, {3, 16, 9, 8, 3, 2, 1, 0, 16},    {16, 24, 5, 15, 3, 1, 1, 16, 8},
-      {24, 16, 4, 3, 3, 1, 1, 8, 16},  {16, 48, 3, 1, 3, 1, 1, 16, 16},  {32, 32, 7, 16, 3, 1, 32, 16, 16},
+      {16, 32, 6, 7, 1, 1, 1, 16, 16},  {3, 16, 9, 8, 3, 2, 1, 0, 16},   {16, 24, 5, 15, 3, 1, 1, 16, 8},
+      {24, 16, 4, 3, 3, 1, 1, 8, 16},   {16, 48, 3, 1, 3, 1, 1, 16, 16}, {32, 32, 7, 16, 3, 1, 32, 16, 16},
       {16, 16, 9, 9, 5, 2, 16, 16, 16}, {16, 16, 1, 1, 1, 1, 1, 16, 0},  {8, 64, 2, 13, 1, 2, 1, 8, 16},
       {16, 16, 5, 29, 3, 1, 16, 16, 8},
   };

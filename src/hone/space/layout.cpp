@@ -32,11 +32,13 @@ std::vector<Access> accesses_of(const ir::Block& block) {
   return accesses;
 }
 
-/// The block size B if the last index is `something % B`.
+/// The block size B if the last index is `something % B`, or a variable that fills the only block there is.
 std::optional<std::int64_t> block_size(const Access& access) {
   if (access.indices.size() < 3) return std::nullopt;
-  const ir::FloorMod* mod = access.indices.back().as<ir::FloorMod>();
-  return mod ? ir::as_int(mod->b) : std::nullopt;
+  if (const ir::FloorMod* mod = access.indices.back().as<ir::FloorMod>()) return ir::as_int(mod->b);
+  const std::vector<Expr>& shape = access.buffer.get<ir::Buffer>().shape;
+  const bool is_only_block = shape.size() == 5 && ir::is_int(shape[1], 1) && access.indices.back().as<ir::Var>();
+  return is_only_block ? ir::as_int(shape.back()) : std::nullopt;
 }
 
 /// The smallest block in which each variable of the block occurs in an index.
@@ -46,7 +48,7 @@ std::map<std::string, std::int64_t> blocked_variables(const ir::Block& block) {
     const std::optional<std::int64_t> size = block_size(access);
     if (!size) continue;
     for (const ir::Iter& iter : block.iters) {
-      if (!ir::uses(access.indices.back(), iter.var)) continue;
+      if (!ir::uses(access.indices.back(), iter.var) || ir::as_int(iter.extent).value_or(0) % *size != 0) continue;
       std::int64_t& known = sizes.try_emplace(ir::name_of(iter.var), *size).first->second;
       known = std::min(known, *size);
     }

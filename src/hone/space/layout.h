@@ -10,8 +10,8 @@ namespace hone::space {
 /// lanes. The loops must be the naive ones; what cannot be changed stays.
 void follow_layouts(Program& program);
 
-/// The variable pair that follow_layouts made of a block's channels: the outer one and the lanes. The lanes are the last
-/// spatial loop.
+/// The variable pair that follow_layouts made of a block's channels: the outer one and the lanes. The lanes are the
+/// last spatial loop.
 struct Lanes {
   NaiveLoop outer, inner;
 };
