@@ -53,9 +53,7 @@ Result<Buffer> allocate_buffer(const ir::Expr& param) {
     buffer.count *= *value;
   }
   const auto bytes = static_cast<std::size_t>(buffer.count * buffer.type.bytes());
-  HONE_TRY(buffer.memory,
-           runtime::AlignedBytes::allocate(
-               bytes, bytes >= runtime::kHugePageAlignment ? runtime::kHugePageAlignment : runtime::kTensorAlignment));
+  HONE_TRY(buffer.memory, runtime::AlignedBytes::allocate(bytes, runtime::tensor_alignment(bytes)));
   return buffer;
 }
 

@@ -15,6 +15,11 @@ inline constexpr std::size_t kTensorAlignment = 64;
 /// The alignment that lets the system back a large buffer with huge pages, which saves most of its TLB misses.
 inline constexpr std::size_t kHugePageAlignment = std::size_t{2} << 20;
 
+/// The alignment of a tensor or arena of so many bytes: huge pages for all that fills one.
+inline std::size_t tensor_alignment(std::size_t bytes) {
+  return bytes >= kHugePageAlignment ? kHugePageAlignment : kTensorAlignment;
+}
+
 /// A block of memory that frees itself.
 class AlignedBytes {
  public:
@@ -22,7 +27,8 @@ class AlignedBytes {
   AlignedBytes() = default;
 
   /// Takes `size` bytes from the system, not initialised, at an address divisible by `alignment` (a power of two from
-  /// 8 on). The address is never null, also for no bytes. With kHugePageAlignment the system is asked for huge pages.
+  /// 8 on). The address is never null, also for no bytes. With kHugePageAlignment the system is asked for huge pages,
+  /// as far as the bytes fill them.
   static Result<AlignedBytes> allocate(std::size_t size, std::size_t alignment = kTensorAlignment);
 
   std::byte* data() { return data_.get(); }

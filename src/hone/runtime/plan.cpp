@@ -131,8 +131,7 @@ std::size_t Plan::constant_bytes() const {
 
 Result<std::unique_ptr<Plan::Frame>> Plan::make_frame() const {
   auto frame = std::make_unique<Frame>();
-  HONE_TRY(frame->arena, AlignedBytes::allocate(
-                             arena_bytes_, arena_bytes_ >= kHugePageAlignment ? kHugePageAlignment : kTensorAlignment));
+  HONE_TRY(frame->arena, AlignedBytes::allocate(arena_bytes_, tensor_alignment(arena_bytes_)));
   frame->values.resize(parts_.slots.size());
   const auto address = [&](const Slot& slot) -> void* {
     if (slot.place == Place::Arena) return frame->arena.data() + slot.offset;

@@ -44,7 +44,7 @@ Result<Tensor> Tensor::allocate(ElementType type, Shape shape) {
     }
     return tensor;
   }
-  auto memory = AlignedBytes::allocate(tensor.bytes());
+  auto memory = AlignedBytes::allocate(tensor.bytes(), tensor_alignment(tensor.bytes()));
   if (!memory)
     return error(ErrorCode::OutOfMemory, "no memory for {}: {}", runtime::describe(type, tensor.shape_),
                  memory.error().message);
