@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fmt/core.h>
 #include <optional>
 
@@ -20,6 +21,7 @@
 #include "hone/ir/interpret.h"
 #include "hone/ir/text.h"
 #include "hone/measure/peak.h"
+#include "hone/runtime/buffer.h"
 #include "hone/runtime/parallel.h"
 #include "hone/runtime/scratch.h"
 #include "hone/runtime/thread_pool.h"
@@ -73,17 +75,26 @@ std::vector<Entry> entries(const codegen::Target& target, const Options& options
           {winograd(512, 7, 2, {}, target), 1.0}};
 }
 
+std::size_t bytes_of(const ir::Array& array) { return static_cast<std::size_t>(array.size() * array.type().bytes()); }
+
 /// One kernel, compiled, with its arguments.
 struct Runner {
   codegen::CompiledModule module;
   codegen::Kernel kernel;
   std::vector<ir::Array> arrays;
+  std::vector<runtime::AlignedBytes> memory;  ///< the arrays as the tensors of a model are kept
   double compile_seconds;
+
+  /// Brings what the kernel wrote to the arrays.
+  void fetch() {
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+      std::memcpy(arrays[i].data(), memory[i].data(), bytes_of(arrays[i]));
+  }
 
   /// Runs once; gives the time in seconds.
   double run(runtime::ThreadPool& pool) {
     std::vector<void*> args;
-    for (ir::Array& array : arrays) args.push_back(array.data());
+    for (runtime::AlignedBytes& argument : memory) args.push_back(argument.data());
     const Clock::time_point start = Clock::now();
     const Result<void> status = kernel(args, &pool);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -105,7 +116,13 @@ Result<Runner> compile(const ir::Function& scheduled, std::vector<ir::Array> arr
   HONE_TRY(codegen::CompiledModule module, codegen::compile(ir::Module{{scheduled}}, target, options));
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   HONE_TRY(const codegen::Kernel kernel, module.find(scheduled.name));
-  return Runner{std::move(module), kernel, std::move(arrays), seconds};
+  std::vector<runtime::AlignedBytes> memory;
+  for (const ir::Array& array : arrays) {
+    const std::size_t bytes = bytes_of(array);
+    HONE_TRY(memory.emplace_back(), runtime::AlignedBytes::allocate(bytes, runtime::tensor_alignment(bytes)));
+    std::memcpy(memory.back().data(), array.data(), bytes);
+  }
+  return Runner{std::move(module), kernel, std::move(arrays), std::move(memory), seconds};
 }
 
 /// Compiles the kernel; operands that are packed ahead of time are packed here.
@@ -122,6 +139,7 @@ Result<Runner> prepare(const Case& what, const ir::Function& scheduled, const co
       if (ir::name_of(scheduled.params[i]) == ir::name_of(packing.params[j])) packed[j] = arrays[i];
   HONE_TRY(Runner packer, compile(packing, std::move(packed), target));
   packer.run(pool);
+  packer.fetch();
   for (std::size_t i = 0; i < kernel.params.size(); ++i)
     for (std::size_t j = inputs; j < packing.params.size(); ++j)
       if (ir::name_of(kernel.params[i]) == ir::name_of(packing.params[j])) arrays[i] = packer.arrays[j];
@@ -132,6 +150,8 @@ Result<Runner> prepare(const Case& what, const ir::Function& scheduled, const co
 Result<void> check(const Case& kernel, Runner& scheduled, const codegen::Target& target, runtime::ThreadPool& pool) {
   HONE_TRY(Runner naive, compile(kernel.naive, random_arguments(kernel.naive), target));
   naive.run(pool);
+  naive.fetch();
+  scheduled.fetch();
   const double difference = ir::max_difference(scheduled.arrays.back(), naive.arrays.back());
   if (difference > kernel.tolerance)
     return error(ErrorCode::VerifyError, "'{}' differs from the naive program by {}", kernel.name, difference);
@@ -229,8 +249,9 @@ int main(int argc, char** argv) {
   app.add_option("--tile", options.tile, "tile of the matrix products: rows vectors n_block k_block")->expected(4);
   app.add_option("--gemm", options.gemm, "time one matrix product instead: m n k")->expected(3);
   app.add_option("--winograd", options.winograd, "time one Winograd convolution instead: channels size m")->expected(3);
-  app.add_option("--blocks", options.blocks, "its blocks: images rows columns channels gemm_rows gemm_vectors")
-      ->expected(6);
+  app.add_option("--blocks", options.blocks,
+                 "its blocks: images rows columns channels gemm_rows gemm_vectors fetches_ahead")
+      ->expected(7);
   app.add_option("--emit", options.emit, "print the program instead")
       ->check(CLI::IsMember({"ir", "lowered", "llvm", "asm"}));
   CLI11_PARSE(app, argc, argv);

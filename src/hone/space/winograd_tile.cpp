@@ -7,7 +7,7 @@
 namespace hone::space {
 namespace {
 
-constexpr std::int64_t kLeastCache = 256 << 10;
+constexpr std::int64_t kLeastL1 = 32 << 10, kLeastL2 = 256 << 10;
 /// Out channels of which a block of tiles makes all products before it transforms them.
 constexpr std::int64_t kChannels = 64;
 
@@ -19,40 +19,40 @@ std::int64_t even_part(std::int64_t extent, std::int64_t most) {
   return parts == 0 ? 1 : ceil_div(extent, parts);
 }
 
-/// About how many cycles a product of `rows` by `vectors` accumulators takes for each channel: two multiply-adds and
-/// two loads a cycle, and results that are not there before four cycles.
-double cycles_per_channel(std::int64_t rows, std::int64_t vectors) {
-  if (rows == 0 || vectors == 0) return 0;
-  const double products = static_cast<double>(rows * vectors) / 2, loads = static_cast<double>(rows + vectors) / 2;
-  return std::max({products, loads, 4.0});
-}
+/// One matrix product of a point: tiles by vectors of out channels, summed over channels.
+struct Product {
+  std::int64_t tiles, vectors, channels;
+};
 
-/// The cycles of one point: whole register tiles, and those cut off at the ends of tiles and channels.
-double cycles_of_product(std::int64_t tiles, std::int64_t vectors, std::int64_t channels, std::int64_t tile_rows,
-                         std::int64_t tile_vectors) {
-  constexpr double kStart = 30;  // of one register tile: a mispredicted branch, the first loads
+/// About how many cycles it takes in register tiles of `rows` by `columns`: two multiply-adds and two loads a cycle,
+/// results that are not there before four cycles, and weights that come slower if a panel leaves the L1.
+double cycles_of(const Product& product, std::int64_t rows, std::int64_t columns, bool is_panel_in_l1) {
+  constexpr double kStart = 30;  // of a register tile: a mispredicted branch, the first loads
   double cycles = 0;
-  for (const auto& [row_count, rows] :
-       {std::pair(tiles / tile_rows, tile_rows), std::pair<std::int64_t, std::int64_t>(1, tiles % tile_rows)})
-    for (const auto& [vector_count, columns] : {std::pair(vectors / tile_vectors, tile_vectors),
-                                                std::pair<std::int64_t, std::int64_t>(1, vectors % tile_vectors)}) {
-      if (rows == 0 || columns == 0) continue;
-      const double each = static_cast<double>(channels) * cycles_per_channel(rows, columns) + kStart +
-                          static_cast<double>(rows * columns);
-      cycles += static_cast<double>(row_count * vector_count) * each;
+  for (const bool is_last_row : {false, true})
+    for (const bool is_last_column : {false, true}) {
+      const std::int64_t r = is_last_row ? product.tiles % rows : rows;
+      const std::int64_t v = is_last_column ? product.vectors % columns : columns;
+      const std::int64_t count =
+          (is_last_row ? 1 : product.tiles / rows) * (is_last_column ? 1 : product.vectors / columns);
+      if (r == 0 || v == 0) continue;
+      const auto accumulators = static_cast<double>(r * v), loads = static_cast<double>(r + v);
+      const double each =
+          std::max({accumulators / 2, loads / 2, 4.0}) + (is_panel_in_l1 ? 0 : static_cast<double>(v) / 4);
+      cycles += static_cast<double>(count) * (static_cast<double>(product.channels) * each + kStart + accumulators);
     }
   return cycles;
 }
 
-void choose_register_tile(WinogradTile& tile, std::int64_t tiles, const WinogradStages& stages,
-                          const codegen::Target& target) {
+void choose_register_tile(WinogradTile& tile, const Product& product, const codegen::Target& target) {
   constexpr std::int64_t kMostRows = 14, kMostVectors = 4;
-  const std::int64_t vectors = ceil_div(std::max<std::int64_t>(stages.out_channels, 1), target.lanes(stages.bits));
+  const std::int64_t l1 = std::max<std::int64_t>(target.l1_bytes, kLeastL1);
   double best = 0;
-  for (std::int64_t columns = 1; columns <= std::min(kMostVectors, vectors); ++columns)
-    for (std::int64_t rows = 1; rows <= std::min(kMostRows, tiles); ++rows) {
+  for (std::int64_t columns = 1; columns <= std::min(kMostVectors, product.vectors); ++columns)
+    for (std::int64_t rows = 1; rows <= std::min(kMostRows, product.tiles); ++rows) {
       if (rows * columns + columns + 1 > target.vector_registers) continue;
-      const double cycles = cycles_of_product(tiles, vectors, stages.in_channels, rows, columns);
+      const std::int64_t panel = product.channels * columns * target.vector_bits / 8;
+      const double cycles = cycles_of(product, rows, columns, panel <= l1 * 2 / 3);
       if (best != 0 && cycles >= best) continue;
       best = cycles;
       tile.gemm_rows = rows;
@@ -66,7 +66,7 @@ WinogradTile default_winograd_tile(const schedule::Program& naive, const codegen
   const WinogradStages stages = *find_winograd_stages(naive);
   const std::int64_t in = std::max<std::int64_t>(stages.in_channels, 1);
   const std::int64_t out = std::max<std::int64_t>(stages.out_channels, 1);
-  const std::int64_t cache = std::max<std::int64_t>(target.l2_bytes, kLeastCache);
+  const std::int64_t cache = std::max<std::int64_t>(target.l2_bytes, kLeastL2);
   const std::int64_t bytes = stages.points() * stages.bits / 8;  // of one channel of a tile, or of one weight
   const std::int64_t weights = bytes * in * out;
   const bool are_weights_large = weights > cache / 2;
@@ -88,7 +88,7 @@ WinogradTile default_winograd_tile(const schedule::Program& naive, const codegen
     if (tile.rows == stages.rows) tile.images = even_part(stages.images, most / (tile.rows * tile.columns));
   }
   const std::int64_t tiles = tile.images * tile.rows * tile.columns;
-  choose_register_tile(tile, tiles, stages, target);
+  choose_register_tile(tile, {tiles, ceil_div(out, target.lanes(stages.bits)), in}, target);
   tile.channels = bytes * tiles * in > cache / 8 ? kChannels : kChannels / 2;  // each pass reads the input again
   tile.fetches_ahead = are_weights_large;
   return tile;
