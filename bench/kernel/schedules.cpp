@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "hone/ir/simplify.h"
-#include "hone/schedule/accesses.h"
-#include "hone/schedule/index_map.h"
 #include "hone/schedule/primitives.h"
 #include "hone/space/winograd_schedule.h"
 #include "hone/tensor/definitions.h"
@@ -88,26 +85,6 @@ Case conv3x3_blocked(std::int64_t channels, std::int64_t size, std::int64_t lane
           false, 2.0 * points * static_cast<double>(channels) * 9.0};
 }
 
-namespace {
-
-/// The program with a parameter in another layout: the caller passes it so.
-Program with_layout(const Program& program, std::size_t param, std::string_view text) {
-  const ir::Expr before = program.params[param];
-  const IndexMap map = parse_index_map(text).value();
-  const ir::Expr after = ir::buffer(ir::name_of(before), before.type(),
-                                    mapped_shape(map, constant_shape(before, "with_layout").value()).value());
-  Program changed = program;
-  changed.params[param] = after;
-  changed.body = redirect_accesses(program.body, before, after, [&](const Indices& indices, const ir::Bounds& bounds) {
-    Indices mapped = apply(map, indices);
-    for (ir::Expr& index : mapped) index = ir::simplify(index, bounds);
-    return mapped;
-  });
-  return changed;
-}
-
-}  // namespace
-
 Case winograd(std::int64_t channels, std::int64_t size, std::int64_t m, const std::vector<std::int64_t>& tile,
               const codegen::Target& target) {
   const Tensor x = tensor::placeholder("X", {1, channels, size, size});
@@ -115,7 +92,7 @@ Case winograd(std::int64_t channels, std::int64_t size, std::int64_t m, const st
   const tensor::ConvOptions same{.padding_before = {1, 1}, .padding_after = {1, 1}};
   const std::string blocked = fmt::format("(n, c, y, x) -> (n, c // {0}, y, x, c % {0})", target.lanes(32));
   Program naive = tensor::lower("winograd", {x, w}, {tensor::winograd_conv(x, w, same, m).value()});
-  naive = with_layout(with_layout(naive, 0, blocked), 2, blocked);
+  for (const std::size_t param : {0, 2}) naive = set_param_layout(naive, param, blocked).value();
   const space::WinogradTile chosen =
       tile.empty() ? space::default_winograd_tile(naive, target)
                    : space::WinogradTile{tile[0], tile[1], tile[2], tile[3], tile[4], tile[5], tile[6] != 0};

@@ -8,6 +8,7 @@
 #include "hone/space/channel_schedule.h"
 #include "hone/space/layout.h"
 #include "hone/space/reduction_schedule.h"
+#include "hone/space/winograd_schedule.h"
 
 namespace hone::space {
 namespace {
@@ -65,22 +66,40 @@ void schedule_reduction(Program& program, const std::string& block, std::span<co
   parallelize(program, block, spatial, target);
 }
 
-}  // namespace
+/// The schedule of a Winograd convolution with its neighbours, if the program is one.
+std::optional<Program> winograd_program(const Program& naive, std::span<const std::size_t> constants,
+                                        const codegen::Target& target) {
+  if (!is_winograd(naive)) return std::nullopt;
+  const ir::Expr weight = winograd_weight(naive);
+  const bool is_constant =
+      std::any_of(constants.begin(), constants.end(), [&](std::size_t i) { return naive.params[i].is(weight); });
+  Result<schedule::Schedule> made = schedule_winograd(naive, is_constant, default_winograd_tile(naive, target), target);
+  return made ? std::optional(made->program()) : std::nullopt;
+}
 
-DefaultProgram default_program(const ir::Function& naive, std::span<const std::size_t> constants,
-                               const codegen::Target& target) {
+/// Schedules the blocks of a program one by one.
+Program schedule_blocks(const Program& naive, std::span<const std::size_t> constants, const codegen::Target& target) {
   Program program = naive;
   inline_injective(program);
   follow_layouts(program);
-  std::vector<std::string> reductions, others;
+  std::vector<std::string> reductions;
   for (const schedule::Path& path : schedule::blocks(program))
-    (schedule::is_reduction(path.block()) ? reductions : others).push_back(path.block().name);
+    if (schedule::is_reduction(path.block())) reductions.push_back(path.block().name);
   for (const std::string& name : reductions) schedule_reduction(program, name, constants, target);
   for (const schedule::Path& path : schedule::blocks(program)) {
     const std::string name = path.block().name;
     if (!schedule::is_reduction(path.block()) && !ir::find(path.block().annotations, schedule::kPrepack))
       schedule_elementwise(program, name, target);
   }
+  return program;
+}
+
+}  // namespace
+
+DefaultProgram default_program(const ir::Function& naive, std::span<const std::size_t> constants,
+                               const codegen::Target& target) {
+  std::optional<Program> winograd = winograd_program(naive, constants, target);
+  const Program program = winograd ? *std::move(winograd) : schedule_blocks(naive, constants, target);
 
   Result<std::pair<Program, Program>> parts = schedule::split_prepack(program);
   if (!parts) return {program, std::nullopt, {}};

@@ -190,6 +190,8 @@ class Maker {
 
 bool is_winograd(const Program& naive) { return find_winograd_stages(naive).has_value(); }
 
+ir::Expr winograd_weight(const Program& naive) { return find_winograd_stages(naive)->weight; }
+
 Result<Schedule> schedule_winograd(const Program& naive, bool packs_weight, const WinogradTile& tile,
                                    const codegen::Target& target) {
   std::optional<WinogradStages> stages = find_winograd_stages(naive);

@@ -20,6 +20,9 @@ struct WinogradTile {
 /// Whether the program is that of tensor::winograd_conv, perhaps with other blocks before and after it.
 bool is_winograd(const schedule::Program& naive);
 
+/// The buffer that the weights of a program that is_winograd are read from.
+ir::Expr winograd_weight(const schedule::Program& naive);
+
 /// What suits the target's caches, registers and threads. The program must be one that is_winograd.
 WinogradTile default_winograd_tile(const schedule::Program& naive, const codegen::Target& target);
 

@@ -1,5 +1,6 @@
 #include "hone/space/winograd_schedule.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "hone/codegen/compile.h"
@@ -10,6 +11,8 @@
 #include "hone/runtime/scratch.h"
 #include "hone/runtime/thread_pool.h"
 #include "hone/schedule/prepack.h"
+#include "hone/schedule/primitives.h"
+#include "hone/space/default_program.h"
 #include "hone/tensor/definitions.h"
 #include "hone/tensor/lower.h"
 
@@ -103,6 +106,35 @@ TEST(WinogradSchedule, ComputesWhatTheNaiveProgramComputes) {
   }
 }
 
+/// The elements of x[n, c, y, x] as [n, c / lanes, y, x, lanes], for whole numbers of vectors.
+ir::Array in_blocks(const ir::Array& x, std::int64_t lanes) {
+  const std::vector<std::int64_t>& s = x.shape();
+  const std::int64_t area = s[2] * s[3];
+  ir::Array blocked(x.type(), {s[0], s[1] / lanes, s[2], s[3], lanes});
+  for (std::int64_t n = 0; n < s[0]; ++n)
+    for (std::int64_t c = 0; c < s[1]; ++c)
+      for (std::int64_t at = 0; at < area; ++at)
+        blocked.set(((n * (s[1] / lanes) + c / lanes) * area + at) * lanes + c % lanes,
+                    x.float_at((n * s[1] + c) * area + at));
+  return blocked;
+}
+
+TEST(WinogradSchedule, ParametersMayBeInBlocksOfChannels) {
+  const codegen::Target target = codegen::parse_target("cpu -threads=2").value();
+  const std::int64_t lanes = target.lanes(32);
+  ir::Function naive = convolution({2, 2 * lanes, lanes, 6, 7, 1}, 2, /*has_prologue=*/false);
+  std::vector<ir::Array> arguments;
+  const ir::Array expected = in_blocks(expected_on(naive, arguments), lanes);
+  const std::string map = fmt::format("(n, c, y, x) -> (n, c // {0}, y, x, c % {0})", lanes);
+  for (const std::size_t param : {0, 3, 4}) {
+    naive = schedule::set_param_layout(naive, param, map).value();
+    arguments[param] = in_blocks(arguments[param], lanes);
+  }
+  const schedule::Schedule made =
+      schedule_winograd(naive, /*packs_weight=*/true, default_winograd_tile(naive, target), target).value();
+  EXPECT_EQ(max_difference(run_compiled(made.program(), arguments, target), expected), 0);
+}
+
 TEST(WinogradSchedule, TheLargestTilesCompileToo) {
   const codegen::Target target = codegen::parse_target("cpu -threads=2").value();
   const ir::Function naive = convolution({1, 16, 16, 12, 12, 1}, 6, /*has_prologue=*/false);
@@ -131,6 +163,16 @@ TEST(WinogradSchedule, ValuesAtThePointsStandInTheCacheOfOneBlockOnly) {
   const WinogradTile tile = default_winograd_tile(naive, target);
   EXPECT_EQ(tile.rows * tile.columns, 14);
   EXPECT_LE((tile.gemm_rows + 1) * tile.gemm_vectors + 1, target.vector_registers);
+}
+
+TEST(WinogradSchedule, IsTheDefaultProgramWithWeightsTransformedAheadIfTheyAreConstant) {
+  const codegen::Target target = codegen::parse_target("cpu -threads=2").value();
+  const ir::Function naive = convolution(kShapes[1], 4, /*has_prologue=*/false);
+  const DefaultProgram constant = default_program(naive, std::vector<std::size_t>{1}, target);
+  ASSERT_TRUE(constant.prepare);
+  EXPECT_EQ(constant.packed, std::vector<std::size_t>{1});
+  EXPECT_EQ(constant.main.params[1].get<ir::Buffer>().shape.size(), 6u);
+  EXPECT_FALSE(default_program(naive, {}, target).prepare);
 }
 
 TEST(WinogradSchedule, OtherProgramsAreRefused) {

@@ -41,6 +41,7 @@ std::optional<WinogradStages> find_winograd_stages(const Program& program) {
   const std::vector<Path> readers_of_products = readers(program, written_buffers(products)[0]);
   if (stages.input_rows.empty() || stages.weight_rows.empty() || readers_of_products.size() != 1) return std::nullopt;
   stages.output_rows = readers_of_products[0].block().name;
+  stages.weight = read_buffers(find_block(program, stages.weight_rows, "winograd")->block())[0];
   stages.pad = producer(program, stages.input_rows, 0);
 
   stages.tile = extent_of(readers_of_products[0].block(), 0);

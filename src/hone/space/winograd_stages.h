@@ -16,6 +16,7 @@ struct WinogradStages {
   std::string weight_rows, weight_points, input_rows, input_points, products, output_rows;
   std::string result;               ///< the last block, which writes the result
   std::vector<std::string> others;  ///< all further blocks, in their order
+  ir::Expr weight;                  ///< the buffer that weights are read from
 
   std::int64_t tile = 0;                           ///< results of a tile along each axis
   std::int64_t images = 0, rows = 0, columns = 0;  ///< how many tiles there are
