@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hone/graph/passes/passes.h"
+#include "hone/support/log.h"
 
 namespace hone::graph {
 namespace {
@@ -12,6 +13,8 @@ namespace {
 Draft improve(Draft draft) {
   draft = remove_identities(std::move(draft));
   draft = merge_common_nodes(std::move(draft));
+  draft = cancel_transposes(std::move(draft));
+  draft = merge_reshapes(std::move(draft));  // after transposes, some of which become a Reshape
   draft = fold_batch_norms(std::move(draft));
   draft = recognize_norms(std::move(draft));
   draft = recognize_activations(std::move(draft));
@@ -43,10 +46,14 @@ Result<Stage> optimize(Stage stage, std::span<const Given> given, const Evaluate
   Draft draft = improve({stage.graph, stage.specs});
   if (is_same(draft.graph.nodes, stage.graph.nodes)) return stage;
   // What passes wrote is specialized like any graph: composites expanded, constants folded, shapes set.
-  HONE_TRY(Stage improved, specialize(draft.graph, given, evaluate));
-  HONE_CHECK(!improved.rest, "the improved graph '{}' needs another stage", stage.graph.name);
-  improved.rest = std::move(stage.rest);
-  improved.wants_content = std::move(stage.wants_content);
+  Result<Stage> improved = specialize(draft.graph, given, evaluate);
+  if (!improved || improved->rest) {
+    log::warning("graph", "graph '{}' stays as it was read: {}", stage.graph.name,
+                 improved ? "a pass lost a shape" : improved.error().message);
+    return stage;
+  }
+  improved->rest = std::move(stage.rest);
+  improved->wants_content = std::move(stage.wants_content);
   return improved;
 }
 

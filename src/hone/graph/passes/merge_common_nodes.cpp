@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -11,35 +10,6 @@ namespace {
 
 /// Constants up to this size are compared: scalars, axes and shapes, which exporters write again and again.
 constexpr std::size_t kComparedBytes = 1024;
-
-bool is_equal(const runtime::Tensor& a, const runtime::Tensor& b) {
-  if (a.type() != b.type() || a.shape() != b.shape()) return false;
-  if (a.type() == ElementType::String) return std::ranges::equal(a.strings(), b.strings());
-  return a.bytes() == 0 || a.data() == b.data() || std::memcmp(a.data(), b.data(), a.bytes()) == 0;
-}
-
-bool is_equal(const Attribute& a, const Attribute& b) {
-  if (a.index() != b.index()) return false;
-  return std::visit(
-      [&](const auto& left) {
-        using T = std::decay_t<decltype(left)>;
-        const T& right = std::get<T>(b);
-        if constexpr (std::is_same_v<T, runtime::Tensor>) {
-          return is_equal(left, right);
-        } else if constexpr (std::is_same_v<T, std::vector<runtime::Tensor>>) {
-          return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                            [](const runtime::Tensor& x, const runtime::Tensor& y) { return is_equal(x, y); });
-        } else {
-          return left == right;
-        }
-      },
-      a);
-}
-
-bool is_equal(const Attributes& a, const Attributes& b) {
-  return std::equal(a.entries().begin(), a.entries().end(), b.entries().begin(), b.entries().end(),
-                    [](const auto& x, const auto& y) { return x.first == y.first && is_equal(x.second, y.second); });
-}
 
 /// Whether the outputs of `first` serve where those of `second` are read.
 bool serves(const Node& first, const Node& second) {

@@ -25,6 +25,14 @@ Draft remove_identities(Draft draft);
 /// Computes once what several nodes compute from the same inputs, and keeps one of equal small constants.
 Draft merge_common_nodes(Draft draft);
 
+/// Lets a Reshape of a Reshape read what the first one reads. Squeeze, Unsqueeze and Flatten are such as well.
+Draft merge_reshapes(Draft draft);
+
+/// Makes one Transpose, or none, of two with nothing but elementwise operators between them, and a Reshape of one that
+/// moves axes of extent 1 alone; lets matrix products read transposed matrices as they are, and picks single entries
+/// before a Transpose, not after it.
+Draft cancel_transposes(Draft draft);
+
 /// Folds batch normalisations, and factors and sums per channel, into the weights of the Conv, ConvTranspose, Gemm or
 /// MatMul before them. A batch normalisation with nothing before it becomes a product and a sum.
 Draft fold_batch_norms(Draft draft);

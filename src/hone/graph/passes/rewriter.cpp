@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "hone/graph/apply.h"
 #include "hone/runtime/small_float.h"
@@ -10,6 +11,30 @@ namespace hone::graph {
 namespace {
 
 std::size_t index(ValueId id) { return static_cast<std::size_t>(id); }
+
+bool is_equal(const runtime::Tensor& a, const runtime::Tensor& b) {
+  if (a.type() != b.type() || a.shape() != b.shape()) return false;
+  if (a.type() == ElementType::String) return std::ranges::equal(a.strings(), b.strings());
+  return a.bytes() == 0 || a.data() == b.data() || std::memcmp(a.data(), b.data(), a.bytes()) == 0;
+}
+
+bool is_equal(const Attribute& a, const Attribute& b) {
+  if (a.index() != b.index()) return false;
+  return std::visit(
+      [&](const auto& left) {
+        using T = std::decay_t<decltype(left)>;
+        const T& right = std::get<T>(b);
+        if constexpr (std::is_same_v<T, runtime::Tensor>) {
+          return is_equal(left, right);
+        } else if constexpr (std::is_same_v<T, std::vector<runtime::Tensor>>) {
+          return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                            [](const runtime::Tensor& x, const runtime::Tensor& y) { return is_equal(x, y); });
+        } else {
+          return left == right;
+        }
+      },
+      a);
+}
 
 }  // namespace
 
@@ -23,6 +48,11 @@ void become(Node& node, std::string op, std::vector<ValueId> inputs, Attributes 
   node.domain = std::move(domain);
   node.inputs = std::move(inputs);
   node.attributes = std::move(attributes);
+}
+
+bool is_equal(const Attributes& a, const Attributes& b) {
+  return std::equal(a.entries().begin(), a.entries().end(), b.entries().begin(), b.entries().end(),
+                    [](const auto& x, const auto& y) { return x.first == y.first && is_equal(x.second, y.second); });
 }
 
 Rewriter::Rewriter(Draft& draft) : draft_(draft) {
@@ -108,11 +138,24 @@ std::vector<ValueId> Rewriter::add_node(std::string op, std::vector<ValueId> inp
   node.name = name_;
   for (std::size_t i = 0; i < outputs; ++i) node.outputs.push_back(draft_.graph.add_value(op));
   become(node, std::move(op), std::move(inputs), std::move(attributes), std::move(domain));
-  const std::vector<ValueId> made = node.outputs;
+  std::vector<ValueId> made = node.outputs;
+  add_node(std::move(node));
+  return made;
+}
+
+ValueId Rewriter::add_like(const Node& node, std::vector<ValueId> inputs) {
+  Node copy = node;
+  copy.inputs = std::move(inputs);
+  const ValueId made = draft_.graph.add_value(node.op);
+  copy.outputs = {made};
+  add_node(std::move(copy));
+  return made;
+}
+
+void Rewriter::add_node(Node node) {
   grow();
   infer_specs(node);
   keep(std::move(node));
-  return made;
 }
 
 ValueId Rewriter::add_constant(runtime::Tensor tensor) {

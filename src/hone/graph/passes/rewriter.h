@@ -27,6 +27,9 @@ bool is_op(const Node& node, std::string_view op);
 void become(Node& node, std::string op, std::vector<ValueId> inputs, Attributes attributes = {},
             std::string domain = "");
 
+/// Whether both have the same names and contents.
+bool is_equal(const Attributes& a, const Attributes& b);
+
 /// Shows the nodes of a graph, first to last, to a rule. Nodes before the one that is shown are rewritten already, so
 /// that one rewrite may lead to the next. Nodes that nobody reads any more are dropped.
 class Rewriter {
@@ -46,7 +49,7 @@ class Rewriter {
   /// How often nodes, subgraphs and the graph's outputs read a value.
   std::size_t uses(ValueId id) const { return uses_[static_cast<std::size_t>(id)]; }
   bool is_output(ValueId id) const { return output_uses_[static_cast<std::size_t>(id)] > 0; }
-  /// Type and shape, or null.
+  /// Type and shape, or null. Valid until a node or constant is added.
   const OutputSpec* spec(ValueId id) const;
   /// The constant as a tensor, or null.
   const runtime::Tensor* constant(ValueId id) const;
@@ -61,6 +64,8 @@ class Rewriter {
 
   /// Adds a node with one output before the current one.
   ValueId add(std::string op, std::vector<ValueId> inputs, Attributes attributes = {}, std::string domain = "");
+  /// The same operator as another node, with other inputs.
+  ValueId add_like(const Node& node, std::vector<ValueId> inputs);
   std::vector<ValueId> add_node(std::string op, std::vector<ValueId> inputs, std::size_t outputs,
                                 Attributes attributes = {}, std::string domain = "");
   ValueId add_constant(runtime::Tensor tensor);
@@ -70,6 +75,7 @@ class Rewriter {
   void replace(Node& node, const std::vector<ValueId>& by);
 
  private:
+  void add_node(Node node);
   void keep(Node node);
   void grow();
   void infer_specs(const Node& node);
