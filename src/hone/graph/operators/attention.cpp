@@ -89,7 +89,9 @@ Result<std::vector<Tensor>> define_weights(const Application& op) {
   const Tensor largest = tensor::compute("max", tensor::axes_of(plan.kept()), [&](const Indices& i) {
     return tensor::reduce_max(plan.reduced(), [&](const Indices& r) { return biased(plan.element(i, r)); });
   });
+  const bool is_plain = op.integer("plain_softmax", 0) != 0;
   const Tensor base = tensor::map("base", largest, [&](const Expr& e) {
+    if (is_plain) return ir::cast(type, e);
     return ir::select(ir::eq(e, tensor::lowest(scores.type())), real_constant(type, 0), ir::cast(type, e));
   });
   const Tensor exponential = tensor::compute("exp", axes, [&](const Indices& i) {
@@ -98,6 +100,7 @@ Result<std::vector<Tensor>> define_weights(const Application& op) {
   const Tensor sum = sum_over("sum", plan, [&](const Indices& i) { return exponential(i); });
   const Tensor weights = tensor::compute("weights", axes, [&](const Indices& i) {
     const Expr total = rounded_sum(softmax_type, sum(plan.row(i)), plan.count()), zero = real_constant(type, 0);
+    if (is_plain) return ir::cast(scores.type(), rounded(exponential(i) / total));
     return ir::cast(scores.type(), rounded(ir::select(ir::eq(total, zero), zero, exponential(i) / total)));
   });
   const std::int64_t shown = op.integer("shown", 0);
@@ -121,7 +124,8 @@ Result<AttentionOptions> options_of(const Application& op, std::int64_t head_siz
       .left_window = op.integer("left_window_size", -1),
       .right_window = op.integer("right_window_size", -1),
       .shown = op.wants(3) ? op.integer("qk_matmul_output_mode", 0) : 0,
-      .softmax_type = static_cast<ElementType>(op.integer("softmax_precision", 0))};
+      .softmax_type = static_cast<ElementType>(op.integer("softmax_precision", 0)),
+      .is_plain = op.integer("plain_softmax", 0) != 0};
   if (options.left_window < -1 || options.right_window < -1)
     return op.fail("windows {} and {}, allowed is -1 and more", options.left_window, options.right_window);
   if (options.shown < 0 || options.shown > 3)
@@ -170,16 +174,16 @@ Result<std::vector<ValueId>> expand_attention(const Application& op, Builder& bu
 std::span<const Operator> attention_operators() {
   static const Operator entries[] = {
       {.name = "Attention",
-       .schema =
-           "Q: T, K: T, V: U, attn_mask?: any, past_key?: T, past_value?: U, nonpad_kv_seqlen?: int64 -> Y: T, "
-           "present_key?: T, present_value?: U, qk_matmul_output?: T; is_causal, kv_num_heads, left_window_size, "
-           "q_num_heads, qk_matmul_output_mode, right_window_size, scale, softcap, softmax_precision; T: float, U: "
-           "float",
+       .schema = "Q: T, K: T, V: U, attn_mask?: any, past_key?: T, past_value?: U, nonpad_kv_seqlen?: int64 -> Y: T, "
+                 "present_key?: T, present_value?: U, qk_matmul_output?: T; is_causal, kv_num_heads, left_window_size, "
+                 "plain_softmax, q_num_heads, qk_matmul_output_mode, right_window_size, scale, softcap, "
+                 "softmax_precision; T: float, U: "
+                 "float",
        .expand = expand_attention},
       {.name = "AttentionWeights",
        .domain = "hone",
        .schema = "scores: T, mask?: any, lengths?: index, starts?: index -> weights: T, shown?: T; is_causal, "
-                 "left_window, past, "
+                 "left_window, past, plain_softmax, "
                  "right_window, shown, softcap, softmax_type; T: float",
        .define = define_weights},
   };

@@ -102,7 +102,8 @@ Result<Attended> attend(const Application& op, Parts& parts, Shaped q, const Sha
                                          {"left_window", options.left_window},
                                          {"right_window", options.right_window},
                                          {"shown", options.shown},
-                                         {"softmax_type", static_cast<std::int64_t>(options.softmax_type)}});
+                                         {"softmax_type", static_cast<std::int64_t>(options.softmax_type)},
+                                         {"plain_softmax", std::int64_t{options.is_plain}}});
   const bool shows_more = options.shown != 0;
   const std::vector<ValueId> weights =
       builder.add_node("hone", "AttentionWeights", {scores.id, mask.id, lengths.id, options.starts}, shows_more ? 2 : 1,

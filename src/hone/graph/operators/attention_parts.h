@@ -51,6 +51,7 @@ struct AttentionOptions {
   std::int64_t left_window = -1, right_window = -1;
   std::int64_t shown = 0;  ///< what the second result is: 0 scores, 1 capped, 2 with bias, 3 weights
   ElementType softmax_type = ElementType::Undefined;
+  bool is_plain = false;     ///< a query that sees no key gives what Softmax makes of that, not zeros
   ValueId starts = kAbsent;  ///< per batch entry, keys before the first query's own position; takes the place of `past`
 };
 

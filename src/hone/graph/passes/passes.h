@@ -44,4 +44,7 @@ Draft recognize_activations(Draft draft);
 /// and biases that follow a norm.
 Draft recognize_norms(Draft draft);
 
+/// Finds softmax(q · kᵀ · scale + mask) · v that exporters wrote in several nodes, heads that share keys included.
+Draft recognize_attention(Draft draft);
+
 }  // namespace hone::graph
