@@ -11,8 +11,9 @@ namespace {
 /// The pipeline. It runs when a model was read, so that weights that change are shared by all shapes it is run at, and
 /// again for each specialization, when what depends on types and shapes can be seen.
 ///
-/// recognize_attention waits for one kernel for a whole attention: without it the operator is expanded again, into parts
-/// that fuse less than those it was written in.
+/// Two passes wait for what would make them pay. recognize_attention: one kernel for a whole attention; without it the
+/// operator is expanded again, into parts that fuse less than those it was written in. merge_parallel_products: results
+/// of Split that are views; as copies they cost more than the larger product saves.
 Draft improve(Draft draft) {
   draft = remove_identities(std::move(draft));
   draft = merge_common_nodes(std::move(draft));

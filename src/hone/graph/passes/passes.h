@@ -47,4 +47,8 @@ Draft recognize_norms(Draft draft);
 /// Finds softmax(q · kᵀ · scale + mask) · v that exporters wrote in several nodes, heads that share keys included.
 Draft recognize_attention(Draft draft);
 
+/// Computes products of one value with several constant weights at once, and splits the result: query, key and value of
+/// an attention, convolutions side by side.
+Draft merge_parallel_products(Draft draft);
+
 }  // namespace hone::graph
