@@ -47,10 +47,9 @@ Result<ir::Function> naive_conv(const Layer& layer) {
 Result<measure::MeasureInput> trial_of(const Layer& layer, const codegen::Target& target) {
   HONE_TRY(const ir::Function naive, naive_conv(layer));
   const std::vector<std::size_t> constants = {1};
-  space::DefaultProgram program = space::default_program(naive, constants, target);
   measure::TaskData data;
   data.reference = space::default_program(naive, {}, target).main;
-  return measure::MeasureInput{{std::move(program.main), std::move(program.prepare), std::move(program.packed)},
+  return measure::MeasureInput{space::default_program(naive, constants, target),
                                std::make_shared<const measure::TaskData>(std::move(data))};
 }
 

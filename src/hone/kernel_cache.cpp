@@ -6,8 +6,7 @@
 
 #include "hone/graph/operator.h"
 #include "hone/ir/rewrite.h"
-#include "hone/runtime/parallel.h"
-#include "hone/runtime/scratch.h"
+#include "hone/measure/load_kernel.h"
 #include "hone/space/default_program.h"
 
 namespace hone {
@@ -45,27 +44,17 @@ double flops_of(const ir::Function& naive) {
 }
 
 Result<std::shared_ptr<const CompiledKernel>> compile_one(const KernelRequest& request, const codegen::Target& target) {
-  space::DefaultProgram program = space::default_program(request.naive, request.constants, target);
-  codegen::CompileOptions options;
-  options.runtime = {hone_parallel_for, hone_allocate, hone_release};
-  program.main.name = "main";
-  ir::Module module{{program.main}};
-  if (program.prepare) {
-    program.prepare->name = "prepare";
-    module.functions.push_back(*program.prepare);
-  }
-  HONE_TRY(codegen::CompiledModule code, codegen::compile(module, target, options));
-  HONE_TRY(const codegen::Kernel main, code.find("main"));
-  CompiledKernel kernel{.code = code, .entry = main.entry(), .flops = flops_of(request.naive)};
-  if (program.prepare) {
-    HONE_TRY(const codegen::Kernel prepare, code.find("prepare"));
-    kernel.prepare = prepare.entry();
-    for (const std::size_t param : program.packed) {
-      const ir::Expr& buffer = program.main.params[param];
-      CompiledKernel::Packed packed{param, graph::element_type(buffer.type()), {}};
-      for (const ir::Expr& extent : buffer.get<ir::Buffer>().shape) packed.shape.push_back(ir::constant_value(extent));
-      kernel.packed.push_back(std::move(packed));
-    }
+  const schedule::KernelProgram program = space::default_program(request.naive, request.constants, target);
+  HONE_TRY(measure::LoadedKernel loaded, measure::load_kernel(program, target));
+  CompiledKernel kernel{.code = std::move(loaded.code),
+                        .entry = loaded.entry,
+                        .prepare = loaded.prepare,
+                        .flops = flops_of(request.naive)};
+  for (const std::size_t param : program.packed) {
+    const ir::Expr& buffer = program.main.params[param];
+    CompiledKernel::Packed packed{param, graph::element_type(buffer.type()), {}};
+    for (const ir::Expr& extent : buffer.get<ir::Buffer>().shape) packed.shape.push_back(ir::constant_value(extent));
+    kernel.packed.push_back(std::move(packed));
   }
   return std::make_shared<const CompiledKernel>(std::move(kernel));
 }

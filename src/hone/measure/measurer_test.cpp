@@ -121,12 +121,17 @@ TEST(Measurer, EachKindOfFaultCostsOneTrialAndIsTold) {
   };
   std::vector<MeasureInput> batch;
   for (const auto& [text, status] : cases) batch.push_back(input(text, data));
+  if (!kHasMemoryLimit) batch[5] = batch[0];  // a sanitizer would hand out what is asked for
   const std::vector<MeasureResult> results = measurer.measure(batch);
-  for (std::size_t i = 0; i < cases.size(); ++i)
-    EXPECT_EQ(to_string(results[i].status), to_string(cases[i].second)) << i << ": " << results[i].message;
-  EXPECT_EQ(results[1].message, "the worker was killed by signal 11 (Segmentation fault)");
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const TrialStatus expected = i == 5 && !kHasMemoryLimit ? TrialStatus::Ok : cases[i].second;
+    EXPECT_EQ(to_string(results[i].status), to_string(expected)) << i << ": " << results[i].message;
+  }
   EXPECT_EQ(results[3].message, "running took more than 1500 ms");
-  EXPECT_EQ(results[5].message, "the kernel could not allocate its scratch memory");
+  if (kHasMemoryLimit) {  // sanitizers say more
+    EXPECT_EQ(results[1].message, "the worker was killed by signal 11 (Segmentation fault)");
+    EXPECT_EQ(results[5].message, "the kernel could not allocate its scratch memory");
+  }
   EXPECT_EQ(results[7].message.find("output 'B': element 0 is nan, expected is "), 0u) << results[7].message;
   EXPECT_EQ(results[8].message.find("output 'B': element 999 is 7, expected is "), 0u) << results[8].message;
 }

@@ -3,38 +3,9 @@
 #include <algorithm>
 
 #include "hone/ir/text.h"
-#include "hone/runtime/parallel.h"
-#include "hone/runtime/scratch.h"
 
 namespace hone::measure {
 namespace {
-
-constexpr const char* kMain = "main";
-constexpr const char* kPrepare = "prepare";
-
-Result<codegen::CompiledModule> compile_module(const KernelProgram& program, const codegen::Target& target) {
-  codegen::CompileOptions options;
-  options.runtime = {hone_parallel_for, hone_allocate, hone_release};
-  ir::Module module{{program.main}};
-  module.functions[0].name = kMain;
-  if (program.prepare) {
-    module.functions.push_back(*program.prepare);
-    module.functions[1].name = kPrepare;
-  }
-  return codegen::compile(module, target, options);
-}
-
-Result<void> check_places(const KernelProgram& program) {
-  const std::size_t packs = program.prepare ? program.prepare->params.size() : 0;
-  if (packs != 2 * program.packed.size())
-    return error(ErrorCode::InvalidArgument, "'{}' packs {} inputs, but its packing takes {} buffers",
-                 program.main.name, program.packed.size(), packs);
-  for (const std::size_t place : program.packed)
-    if (place >= program.main.params.size())
-      return error(ErrorCode::InvalidArgument, "'{}' packs parameter {}, it has {}", program.main.name, place,
-                   program.main.params.size());
-  return {};
-}
 
 bool has_shape_of(const Buffer& buffer, const ir::Expr& param) {
   const std::vector<ir::Expr>& shape = param.get<ir::Buffer>().shape;
@@ -86,7 +57,7 @@ Result<const std::vector<Expected>*> TaskArguments::expected(const codegen::Targ
 
 Result<void> TaskArguments::run_reference(const codegen::Target& target) {
   HONE_TRY(const ir::Function reference, ir::parse_function(task_.reference));
-  HONE_TRY(const codegen::CompiledModule code, compile_module({reference, std::nullopt, {}}, target));
+  HONE_TRY(const LoadedKernel kernel, load_kernel({reference, std::nullopt, {}}, target));
   const std::vector<bool> is_written = written_params(reference);
   std::vector<void*> pointers;
   std::vector<Buffer> outputs;
@@ -101,7 +72,7 @@ Result<void> TaskArguments::run_reference(const codegen::Target& target) {
       pointers.push_back(shared->data());
     }
   }
-  HONE_TRY(code.kernels()[0](pointers));
+  if (kernel.entry(pointers.data(), nullptr) != 0) return error(ErrorCode::OutOfMemory, "no scratch memory");
   expected_.clear();
   for (Buffer& output : outputs) expected_.push_back(expect(std::move(output)));
   has_run_reference_ = true;
@@ -109,12 +80,8 @@ Result<void> TaskArguments::run_reference(const codegen::Target& target) {
 }
 
 Result<PreparedKernel> PreparedKernel::compile(const KernelProgram& program, const codegen::Target& target) {
-  HONE_TRY(check_places(program));
-  HONE_TRY(codegen::CompiledModule code, compile_module(program, target));
-  PreparedKernel kernel(std::move(code));
-  HONE_TRY(const codegen::Kernel main, kernel.code_.find(kMain));
-  kernel.entry_ = main.entry();
-  return kernel;
+  HONE_TRY(LoadedKernel kernel, load_kernel(program, target));
+  return PreparedKernel(std::move(kernel));
 }
 
 Result<void> PreparedKernel::bind(const KernelProgram& program, TaskArguments& arguments) {
@@ -142,10 +109,8 @@ Result<void> PreparedKernel::bind(const KernelProgram& program, TaskArguments& a
     if (is_written[i]) outputs_.push_back({i, params[i], buffer});
     use(i, std::move(buffer));
   }
-  if (program.prepare) {
-    HONE_TRY(const codegen::Kernel prepare, code_.find(kPrepare));
-    HONE_TRY(prepare(packing));
-  }
+  if (kernel_.prepare && kernel_.prepare(packing.data(), nullptr) != 0)
+    return error(ErrorCode::OutOfMemory, "no scratch memory to pack constants");
   return {};
 }
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "hone/codegen/compile.h"
 #include "hone/measure/buffers.h"
 #include "hone/measure/check.h"
+#include "hone/measure/load_kernel.h"
 #include "hone/measure/protocol.h"
 #include "hone/runtime/thread_pool.h"
 
@@ -49,7 +49,7 @@ class PreparedKernel {
   Result<void> bind(const KernelProgram& program, TaskArguments& arguments);
 
   /// Calls it; false if it found no scratch memory.
-  bool call(runtime::ThreadPool* pool) const { return entry_(pointers_.data(), pool) == 0; }
+  bool call(runtime::ThreadPool* pool) const { return kernel_.entry(pointers_.data(), pool) == 0; }
   void flush() const;
 
   /// Sets its outputs to what they are before the first call.
@@ -58,7 +58,7 @@ class PreparedKernel {
   Result<Comparison> check(TaskArguments& arguments, const codegen::Target& target) const;
 
  private:
-  explicit PreparedKernel(codegen::CompiledModule code) : code_(std::move(code)) {}
+  explicit PreparedKernel(LoadedKernel kernel) : kernel_(std::move(kernel)) {}
 
   struct Output {
     std::size_t place;
@@ -66,8 +66,7 @@ class PreparedKernel {
     std::shared_ptr<Buffer> buffer;
   };
 
-  codegen::CompiledModule code_;
-  codegen::EntryPoint entry_ = nullptr;
+  LoadedKernel kernel_;
   std::vector<void*> pointers_;
   std::vector<std::shared_ptr<Buffer>> touched_;
   std::vector<Output> outputs_;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "hone/measure/statistics.h"
-#include "hone/schedule/prepack.h"
 
 namespace hone::measure {
 namespace {
@@ -38,17 +37,6 @@ std::optional<Enum> find_name(const Names<Enum, kCount>& names, std::string_view
 }
 
 }  // namespace
-
-KernelProgram split_packing(const ir::Function& scheduled) {
-  Result<std::pair<ir::Function, ir::Function>> parts = schedule::split_prepack(scheduled);
-  if (!parts) return {scheduled, std::nullopt, {}};
-  KernelProgram split{std::move(parts->second), std::move(parts->first), {}};
-  // prepare takes the packed inputs in the order in which it packs them
-  for (std::size_t k = 0; k < split.prepare->params.size() / 2; ++k)
-    for (std::size_t i = 0; i < scheduled.params.size(); ++i)
-      if (scheduled.params[i].is(split.prepare->params[k])) split.packed.push_back(i);
-  return split;
-}
 
 std::string_view to_string(TrialStatus status) { return name_of(kStatusNames, status); }
 std::optional<TrialStatus> find_trial_status(std::string_view name) { return find_name(kStatusNames, name); }

@@ -8,22 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "hone/ir/stmt.h"
+#include "hone/schedule/prepack.h"
 
 namespace hone::measure {
 
-/// A scheduled program in the form in which kernels are called (see "Kernels and the runtime" in ARCHITECTURE.md): what
-/// space::default_program and schedule::split_prepack give.
-struct KernelProgram {
-  ir::Function main;  ///< as many parameters as the naive program, in the same order
-  /// Packs constants ahead of time, outside what is timed: takes the inputs at the places `packed`, then the buffers
-  /// that main takes instead.
-  std::optional<ir::Function> prepare;
-  std::vector<std::size_t> packed;  ///< places among the parameters of main
-};
-
-/// A scheduled program as a KernelProgram: what packs inputs is split off where that is possible.
-KernelProgram split_packing(const ir::Function& scheduled);
+using schedule::KernelProgram;
+using schedule::split_packing;
 
 /// What the elements of an argument are: uniform between `low` and `high` (whole numbers of integer types include
 /// both), from the seed; or exactly `bytes`, if there are any.

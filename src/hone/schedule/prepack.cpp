@@ -81,4 +81,14 @@ Result<std::pair<Program, Program>> split_prepack(const Program& program) {
   return std::pair(std::move(before), std::move(main));
 }
 
+KernelProgram split_packing(const Program& program) {
+  Result<std::pair<Program, Program>> parts = split_prepack(program);
+  if (!parts) return {program, std::nullopt, {}};
+  KernelProgram split{std::move(parts->second), std::move(parts->first), {}};
+  for (std::size_t k = 0; k < split.prepare->params.size() / 2; ++k)
+    for (std::size_t i = 0; i < program.params.size(); ++i)
+      if (program.params[i].is(split.prepare->params[k])) split.packed.push_back(i);
+  return split;
+}
+
 }  // namespace hone::schedule

@@ -99,14 +99,7 @@ Program schedule_blocks(const Program& naive, std::span<const std::size_t> const
 DefaultProgram default_program(const ir::Function& naive, std::span<const std::size_t> constants,
                                const codegen::Target& target) {
   std::optional<Program> winograd = winograd_program(naive, constants, target);
-  const Program program = winograd ? *std::move(winograd) : schedule_blocks(naive, constants, target);
-
-  Result<std::pair<Program, Program>> parts = schedule::split_prepack(program);
-  if (!parts) return {program, std::nullopt, {}};
-  DefaultProgram split{parts->second, parts->first, {}};
-  for (std::size_t i = 0; i < naive.params.size(); ++i)
-    if (!split.main.params[i].is(naive.params[i])) split.packed.push_back(i);
-  return split;
+  return schedule::split_packing(winograd ? *winograd : schedule_blocks(naive, constants, target));
 }
 
 }  // namespace hone::space

@@ -2,22 +2,15 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
-#include <vector>
 
 #include "hone/codegen/target.h"
 #include "hone/ir/stmt.h"
+#include "hone/schedule/prepack.h"
 
 namespace hone::space {
 
-/// A scheduled program, and what brings its constant inputs into the layout it wants.
-struct DefaultProgram {
-  ir::Function main;  ///< as many parameters as the naive program, in the same order
-  /// Packs constants ahead of time: takes the inputs at the places `packed`, then the buffers that main takes instead.
-  std::optional<ir::Function> prepare;
-  std::vector<std::size_t> packed;  ///< places among the parameters of main
-};
+using DefaultProgram = schedule::KernelProgram;
 
 /// Schedules the naive program of a task. Parameters at the places `constants` never change between runs. What cannot
 /// be improved stays as it is: there is always a program.

@@ -14,14 +14,6 @@
 #include <thread>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HONE_IS_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define HONE_IS_SANITIZED 1
-#endif
-#endif
-
 namespace hone {
 namespace {
 
@@ -54,14 +46,10 @@ struct SpawnSettings {
 void set_limits(pid_t pid, const SubprocessOptions& options) {
   const rlimit none{0, 0};
   ::prlimit(pid, RLIMIT_CORE, &none, nullptr);
-#ifndef HONE_IS_SANITIZED
-  if (options.memory_bytes > 0) {
+  if (kHasMemoryLimit && options.memory_bytes > 0) {
     const rlimit memory{static_cast<rlim_t>(options.memory_bytes), static_cast<rlim_t>(options.memory_bytes)};
     ::prlimit(pid, RLIMIT_DATA, &memory, nullptr);
   }
-#else
-  (void)options;
-#endif
 }
 
 }  // namespace

@@ -12,10 +12,24 @@
 
 namespace hone {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HONE_HAS_MEMORY_LIMIT false
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HONE_HAS_MEMORY_LIMIT false
+#endif
+#endif
+#ifndef HONE_HAS_MEMORY_LIMIT
+#define HONE_HAS_MEMORY_LIMIT true
+#endif
+
+/// Whether the memory of sub-processes can be limited: not in builds with sanitizers, which map terabytes.
+inline constexpr bool kHasMemoryLimit = HONE_HAS_MEMORY_LIMIT;
+
 /// What a sub-process may take.
 struct SubprocessOptions {
-  /// Bytes of private memory it may have at most; 0 means any. More is refused by the system as if there were no
-  /// memory. Ignored in builds with sanitizers, which map terabytes.
+  /// Bytes of private memory it may have at most, if kHasMemoryLimit; 0 means any. More is refused by the system as if
+  /// there were no memory.
   std::int64_t memory_bytes = 0;
 };
 
