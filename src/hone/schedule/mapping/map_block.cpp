@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <fmt/format.h>
+#include <optional>
 
 #include "hone/ir/simplify.h"
 #include "hone/schedule/legality.h"
@@ -152,6 +153,28 @@ Result<Program> run_as(const Program& program, const std::string& loop, ForKind 
 }
 
 }  // namespace
+
+std::string to_text(const Level& level) {
+  const std::string text = fmt::format("{}: {}", level.name, to_text(level.mapping));
+  return level.how == ForKind::Serial ? text : fmt::format("{} {}", text, to_string(level.how));
+}
+
+Result<Level> parse_level(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos)
+    return error(ErrorCode::ParseError, "level '{}' has no ':', allowed is 'name: mapping kind'", text);
+  const std::string_view name = text.substr(0, colon);
+  const std::string_view rest = text.substr(colon + 1);
+  const std::size_t end = rest.rfind(')') == std::string_view::npos ? rest.size() : rest.rfind(')') + 1;
+  HONE_TRY(Mapping mapping, parse_mapping(rest.substr(0, end)));
+  const std::string_view spaced = rest.substr(end);
+  const std::string_view kind = spaced.substr(std::min(spaced.find_first_not_of(' '), spaced.size()));
+  const std::optional<ForKind> how = kind.empty() ? ForKind::Serial : find_for_kind(kind);
+  if (!how)
+    return error(ErrorCode::ParseError,
+                 "level '{}' is '{}', allowed are kinds of loops such as parallel and vectorized", name, kind);
+  return Level{std::string(name), std::move(mapping), *how};
+}
 
 Result<Program> map_block(const Program& program, std::string_view name, std::span<const Level> levels,
                           std::span<const Level> inner) {

@@ -20,6 +20,11 @@ struct Level {
   bool operator==(const Level&) const = default;
 };
 
+/// "core: spatial(2, 1) parallel"; a serial level says nothing of its kind.
+std::string to_text(const Level& level);
+/// Reads what to_text writes.
+Result<Level> parse_level(std::string_view text);
+
 /// Replaces the naive loops of a block by those of the levels, the first outermost, `inner` ones inside of the block's
 /// reduction loops. The product of all mappings says which point of the spatial variables, in the order of the block,
 /// each iteration computes. Where it spans more than their extents, the block's predicate skips what is too much; so

@@ -115,6 +115,24 @@ TEST(MapBlock, MovesProducersUnderMappedConsumers) {
   p = checked(naive, compute_inline(p, "B"));
 }
 
+TEST(Level, TextReadsBackToAnEqualLevel) {
+  for (const Level& level : Levels{{"core", spatial({2, 1}), ForKind::Parallel},
+                                   {"tile", *within(repeat({5, 4}, {1, 0}) * spatial({2, 2}), {9, 8})},
+                                   {"lane", spatial({1, 8}), ForKind::Vectorized},
+                                   {"thread", spatial({}), ForKind::ThreadX}}) {
+    const Result<Level> read = parse_level(to_text(level));
+    ASSERT_TRUE(read) << to_text(level) << ": " << read.error().message;
+    EXPECT_EQ(*read, level) << to_text(level);
+  }
+  EXPECT_EQ(to_text(Level{"core", spatial({2, 1}), ForKind::Parallel}), "core: spatial(2, 1) parallel");
+  EXPECT_EQ(to_text(Level{"tile", repeat({5, 4})}), "tile: repeat(5, 4)");
+  const auto message = [](std::string_view text) { return parse_level(text).error().message; };
+  EXPECT_EQ(message("core"), "level 'core' has no ':', allowed is 'name: mapping kind'");
+  EXPECT_EQ(message("core: spatial(2) paralel"),
+            "level 'core' is 'paralel', allowed are kinds of loops such as parallel and vectorized");
+  EXPECT_EQ(message("core: parallel"), "column 2 of the mapping is 'parallel', allowed is 'spatial' or 'repeat'");
+}
+
 TEST(MapBlock, RefusesWhatItCannotMap) {
   const Program naive = matmul(8, 6, 4);
   const auto message = [&](const Levels& outer, const Levels& inner = {}) {

@@ -61,9 +61,8 @@ class FewestRounds {
 
  private:
   void choose(std::size_t axes_left, std::int64_t used, std::int64_t rounds) {
-    if (best_rounds_ > 0 && rounds > best_rounds_) return;
     if (axes_left == 0) {
-      if (best_rounds_ > 0 && rounds == best_rounds_ && used >= best_workers_) return;
+      if (rounds == best_rounds_ && used >= best_workers_) return;
       best_ = now_;
       best_rounds_ = rounds;
       best_workers_ = used;
@@ -73,6 +72,7 @@ class FewestRounds {
     // Of the extents with equally many rounds the smallest is enough.
     for (std::int64_t extent = std::min(shape_[axis], workers_ / used); extent >= 1;) {
       const std::int64_t repeats = ceil_div(shape_[axis], extent);
+      if (best_rounds_ > 0 && rounds * repeats > best_rounds_) return;  // and smaller extents take more
       now_[axis] = ceil_div(shape_[axis], repeats);
       choose(axis, used * now_[axis], rounds * repeats);
       extent = now_[axis] - 1;
