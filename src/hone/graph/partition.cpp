@@ -80,7 +80,16 @@ class Definitions {
 struct Look {
   bool is_injective = false;           ///< no reduction anywhere
   std::size_t expression_nodes = 0;    ///< how large the code for one element is
+  bool is_move = false;                ///< each element is an element of an input, as it is
   std::vector<ValueId> read_in_place;  ///< inputs of which element i makes element i, and nothing else is read
+  std::vector<ValueId> read_once;      ///< other inputs that are read at one place for each element
+};
+
+/// What is known of a group.
+struct Kind {
+  std::size_t size = 0;       ///< how large the code for one element is
+  bool is_injective = false;  ///< no reduction anywhere
+  bool is_move = false;       ///< each element is an element of an input: reading through the group costs nothing
 };
 
 bool has_reduction(const tensor::Tensor& tensor) {
@@ -103,6 +112,17 @@ bool reads_in_place(const tensor::Operation& operation, const tensor::Tensor& re
                        (read.extent(i) == 1 && operation.shape[i] == 1);  // where broadcasts write 0
     });
   return is_in_place;
+}
+
+/// In how many places the value of `operation` loads `read`.
+std::size_t loads_of(const tensor::Operation& operation, const tensor::Tensor& read) {
+  std::size_t count = 0;
+  for (const ir::Expr& value : operation.body->values())
+    ir::walk(value, [&](const ir::Expr& e) {
+      const ir::Load* load = e.as<ir::Load>();
+      count += load && load->buffer.is(read.buffer()) ? 1 : 0;
+    });
+  return count;
 }
 
 class Partitioner {
@@ -144,59 +164,89 @@ class Partitioner {
       group.kind = Group::Kind::Host;
     else if (entry.is_view)
       group.kind = Group::Kind::View;
-    std::size_t size = 0;
-    bool is_injective = false;
+    Kind kind;
     if (group.kind == Group::Kind::Kernel) {
-      HONE_TRY(const Look shape, look_at(node));
-      size = shape.expression_nodes;
-      is_injective = shape.is_injective;
-      if (is_injective) merge_producers(group, shape, size, is_injective);
+      HONE_TRY(const Look look, look_at(node));
+      kind = {look.expression_nodes, look.is_injective, look.is_move};
+      if (kind.is_injective) merge_producers(group, look, kind);
     }
     for (const std::size_t member : group.nodes) group_of_[member] = groups_.size();
     groups_.push_back(std::move(group));
-    sizes_.push_back(size);
-    injective_.push_back(is_injective);
+    kinds_.push_back(kind);
     return {};
   }
 
   Result<Look> look_at(const Node& node) {
     Definitions definitions(stage_);
     HONE_TRY(const std::vector<tensor::Tensor> outputs, definitions.add(node));
-    Look shape;
-    shape.is_injective = node.outputs.size() == 1 && !has_reduction(outputs[0]);
-    if (!shape.is_injective) return shape;
+    Look look;
+    look.is_injective = node.outputs.size() == 1 && !has_reduction(outputs[0]);
+    if (!look.is_injective) return look;
     const tensor::Operation& last = *outputs[0].operation();
-    if (last.is_placeholder()) return shape;
+    if (last.is_placeholder()) return look;
     for (const ir::Expr& value : last.body->values())
-      ir::walk(value, [&](const ir::Expr&) { ++shape.expression_nodes; });
+      ir::walk(value, [&](const ir::Expr&) { ++look.expression_nodes; });
+    look.is_move = last.body->values().size() == 1 && last.body->values()[0].as<ir::Load>();
     for (const tensor::Tensor& read : last.reads)
-      for (const ValueId id : definitions.placeholders())
-        if (definitions.tensor(id).is(read) && reads_in_place(last, read)) shape.read_in_place.push_back(id);
-    // An input that an inner stage reads too is not read in place alone.
+      for (const ValueId id : definitions.placeholders()) {
+        if (!definitions.tensor(id).is(read)) continue;
+        if (reads_in_place(last, read))
+          look.read_in_place.push_back(id);
+        else if (loads_of(last, read) == 1)
+          look.read_once.push_back(id);
+      }
+    // An input that an inner stage reads too is not read here alone.
     for (const tensor::Tensor& read : last.reads)
       if (!read.operation()->is_placeholder())
-        for (const tensor::Tensor& deeper : placeholders_of({&read, 1}))
-          std::erase_if(shape.read_in_place, [&](ValueId id) { return definitions.tensor(id).is(deeper); });
-    return shape;
+        for (const tensor::Tensor& deeper : placeholders_of({&read, 1})) {
+          const auto is_it = [&](ValueId id) { return definitions.tensor(id).is(deeper); };
+          std::erase_if(look.read_in_place, is_it);
+          std::erase_if(look.read_once, is_it);
+        }
+    return look;
   }
 
-  /// Takes over the groups of producers whose results only this node reads, element by element.
-  void merge_producers(Group& group, const Look& shape, std::size_t& size, bool& is_injective) {
-    for (const ValueId id : shape.read_in_place) {
-      const auto maker = makers_.find(id);
-      if (maker == makers_.end() || uses_[id] != 1) continue;
-      const std::size_t producer = group_of_[maker->second];
-      Group& other = groups_[producer];
-      if (other.kind != Group::Kind::Kernel || other.nodes.empty() || other.nodes.back() != maker->second) continue;
-      if (stage_.graph.nodes[maker->second].outputs.size() != 1) continue;
-      if (!injective_[producer] && !is_injective) continue;  // one anchor a group
-      if (size + sizes_[producer] > kMaxExpressionNodes) continue;
-      is_injective &= injective_[producer];
-      size += sizes_[producer];
-      group.nodes.insert(group.nodes.begin(), other.nodes.begin(), other.nodes.end());
-      other.nodes.clear();
+  /// Takes over the groups of producers whose results only this node reads: element by element, or wherever it likes
+  /// if nothing is computed twice by that.
+  void merge_producers(Group& group, const Look& look, Kind& kind) {
+    const ValueId output = stage_.graph.nodes[group.nodes.back()].outputs[0];
+    for (const ValueId id : look.read_in_place) {
+      const auto producer = sole_producer(id);
+      if (!producer || (!kinds_[*producer].is_injective && !kind.is_injective)) continue;  // one anchor a group
+      take_over(group, kind, *producer);
+    }
+    for (const ValueId id : look.read_once) {
+      const auto producer = sole_producer(id);
+      if (!producer || !kinds_[*producer].is_injective || !kind.is_injective) continue;
+      if (kinds_[*producer].is_move || elements_of(output) <= elements_of(id)) take_over(group, kind, *producer);
     }
     std::sort(group.nodes.begin(), group.nodes.end());
+  }
+
+  /// The group that ends in the node which makes a value, if it is a kernel and nobody else reads the value.
+  std::optional<std::size_t> sole_producer(ValueId id) const {
+    const auto maker = makers_.find(id);
+    if (maker == makers_.end() || uses_.at(id) != 1) return std::nullopt;
+    const std::size_t producer = group_of_[maker->second];
+    const Group& group = groups_[producer];
+    const bool is_last = !group.nodes.empty() && group.nodes.back() == maker->second;
+    if (group.kind != Group::Kind::Kernel || !is_last) return std::nullopt;
+    return stage_.graph.nodes[maker->second].outputs.size() == 1 ? std::optional(producer) : std::nullopt;
+  }
+
+  void take_over(Group& group, Kind& kind, std::size_t producer) {
+    const Kind& other = kinds_[producer];
+    if (kind.size + other.size > kMaxExpressionNodes) return;
+    kind.size += other.size;
+    kind.is_injective &= other.is_injective;
+    kind.is_move &= other.is_move;
+    std::vector<std::size_t>& nodes = groups_[producer].nodes;
+    group.nodes.insert(group.nodes.begin(), nodes.begin(), nodes.end());
+    nodes.clear();
+  }
+
+  std::int64_t elements_of(ValueId id) const {
+    return *runtime::element_count(stage_.specs[static_cast<std::size_t>(id)]->shape);
   }
 
   Result<void> set_values(Group& group) const {
@@ -223,8 +273,7 @@ class Partitioner {
   std::map<ValueId, std::size_t> uses_, makers_;
   std::vector<std::size_t> group_of_;
   std::vector<Group> groups_;
-  std::vector<std::size_t> sizes_;
-  std::vector<bool> injective_;
+  std::vector<Kind> kinds_;
 };
 
 }  // namespace

@@ -126,5 +126,42 @@ TEST(Partition, AxesOfExtentOneDoNotKeepNodesApart) {
   EXPECT_THAT(names, testing::ElementsAre("MatMul+Add+Gelu", "ReduceMax", "Add"));
 }
 
+TEST(Partition, ElementsThatMoveAreReadWhereTheyWere) {
+  const auto names_of = [](const auto& make) {
+    const Graph graph = graph_of(make);
+    const Result<Stage> stage = specialize(graph, std::vector{shaped(ElementType::F32, {2, 6, 5})}, kEvaluate);
+    EXPECT_TRUE(stage) << stage.error().message;
+    const Result<std::vector<Group>> groups = partition(*stage);
+    EXPECT_TRUE(groups) << groups.error().message;
+    std::vector<std::string> names;
+    for (const Group& group : *groups) names.push_back(describe(*stage, group));
+    return names;
+  };
+  const auto slice = [](Builder& b, ValueId x, std::int64_t begin, std::int64_t end) {
+    return b.add("Slice", {x, b.ints({begin}), b.ints({end}), b.ints({1})});
+  };
+  const auto concat = [](Builder& b, std::vector<ValueId> parts) {
+    Attributes attributes;
+    attributes.set("axis", std::int64_t{1});
+    return b.add("Concat", std::move(parts), attributes);
+  };
+  EXPECT_THAT(names_of([&](Builder& b, ValueId x) {  // a roll
+                return std::vector<ValueId>{concat(b, {slice(b, x, 2, 6), slice(b, x, 0, 2)})};
+              }),
+              testing::ElementsAre("Slice+Slice+Concat"));
+  EXPECT_THAT(names_of([&](Builder& b, ValueId x) {  // half of the Exp need not be computed
+                return std::vector<ValueId>{b.add("Transpose", {slice(b, b.add("Exp", {x}), 2, 4)})};
+              }),
+              testing::ElementsAre("Exp+Slice+Transpose"));
+  EXPECT_THAT(names_of([&](Builder& b, ValueId x) {  // here it would be computed for more elements than there are
+                return std::vector<ValueId>{b.add("Expand", {b.add("Exp", {x}), b.ints({3, 2, 6, 5})})};
+              }),
+              testing::ElementsAre("Exp", "Expand"));
+  EXPECT_THAT(names_of([&](Builder& b, ValueId x) {  // a reduction is computed once
+                return std::vector<ValueId>{b.add("Transpose", {b.add("Softmax", {x})})};
+              }),
+              testing::ElementsAre("Softmax", "Transpose"));
+}
+
 }  // namespace
 }  // namespace hone::graph
