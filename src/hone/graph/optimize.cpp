@@ -22,6 +22,7 @@ Draft improve(Draft draft) {
   draft = fold_batch_norms(std::move(draft));
   draft = recognize_norms(std::move(draft));
   draft = recognize_activations(std::move(draft));
+  draft = sink_reshapes(std::move(draft));  // after activations: a value that their parts read twice would not move
   return draft;
 }
 

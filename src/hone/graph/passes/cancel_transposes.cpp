@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "hone/graph/operators/attention_parts.h"
@@ -9,18 +8,6 @@ namespace hone::graph {
 namespace {
 
 using Order = std::vector<std::int64_t>;
-
-/// Elementwise operators of any number of operands that broadcast, whose attributes name no axis.
-constexpr std::array<std::string_view, 40> kElementwise = {
-    "Abs",   "Add",  "And",     "Cast", "Ceil",    "Clip",        "Cos",       "Div",       "Elu",        "Equal",
-    "Erf",   "Exp",  "Floor",   "Gelu", "Greater", "HardSigmoid", "HardSwish", "LeakyRelu", "Less",       "Log",
-    "Max",   "Min",  "Mish",    "Mul",  "Neg",     "Not",         "Or",        "Pow",       "Reciprocal", "Relu",
-    "Round", "Selu", "Sigmoid", "Sign", "Sin",     "Softplus",    "Sqrt",      "Sub",       "Swish",      "Tanh"};
-
-bool is_elementwise(const Node& node) {
-  return (node.domain.empty() || node.domain == "ai.onnx") && node.outputs.size() == 1 &&
-         (std::find(kElementwise.begin(), kElementwise.end(), node.op) != kElementwise.end() || node.op == "Where");
-}
 
 /// The order of a Transpose: axis i of its result is axis order[i] of its input. Empty if it cannot be known.
 Order order_of(const Rewriter& rewriter, const Node& node) {
@@ -150,8 +137,7 @@ void reshape_instead(Rewriter& rewriter, Node& node) {
   Order moved = order_of(rewriter, node);
   std::erase_if(moved, [&](std::int64_t axis) { return x->shape[static_cast<std::size_t>(axis)] == 1; });
   if (!std::is_sorted(moved.begin(), moved.end())) return;
-  become(node, "Reshape", {node.inputs[0], rewriter.add_ints(y->shape)},
-         attributes_of({{"allowzero", std::int64_t{1}}}));
+  rewriter.become_reshape(node, node.inputs[0], y->shape);
 }
 
 /// Gemm reads a transposed matrix as well as any.
@@ -223,8 +209,7 @@ class EntryPicker {
     }
     if (const Node* view = passes_transpose(x, axis) ? view_before(x, axis) : nullptr) {
       const Shape shape = rewriter_.spec(x)->shape;
-      const ValueId entry = entry_of(view->inputs[0], 0), rest = rewriter_.add_ints({shape.begin() + 1, shape.end()});
-      return rewriter_.add("Reshape", {entry, rest}, attributes_of({{"allowzero", std::int64_t{1}}}));
+      return rewriter_.reshaped(entry_of(view->inputs[0], 0), {shape.begin() + 1, shape.end()});
     }
     return rewriter_.add("Gather", {x, place_}, attributes_of({{"axis", axis}}));
   }

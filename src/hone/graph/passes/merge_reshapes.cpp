@@ -1,15 +1,6 @@
-#include "hone/graph/operators/attention_parts.h"
 #include "hone/graph/passes/passes.h"
 
 namespace hone::graph {
-namespace {
-
-bool is_view(const Node& node) {
-  return is_op(node, "Reshape") || is_op(node, "Flatten") || is_op(node, "Squeeze") || is_op(node, "Unsqueeze");
-}
-
-}  // namespace
-
 Draft merge_reshapes(Draft draft) {
   return rewrite(std::move(draft), [](Rewriter& rewriter, Node& node) {
     if (!is_view(node)) return;
@@ -21,7 +12,7 @@ Draft merge_reshapes(Draft draft) {
     if (original && original->shape == y->shape)
       rewriter.replace(node, {x});
     else
-      become(node, "Reshape", {x, rewriter.add_ints(y->shape)}, attributes_of({{"allowzero", std::int64_t{1}}}));
+      rewriter.become_reshape(node, x, y->shape);
   });
 }
 

@@ -28,6 +28,10 @@ Draft merge_common_nodes(Draft draft);
 /// Lets a Reshape of a Reshape read what the first one reads. Squeeze, Unsqueeze and Flatten are such as well.
 Draft merge_reshapes(Draft draft);
 
+/// Moves changes of shape behind the elementwise operators that follow them, so that these stand next to the product
+/// whose kernel they can be a part of.
+Draft sink_reshapes(Draft draft);
+
 /// Makes one Transpose, or none, of two with nothing but elementwise operators between them, and a Reshape of one that
 /// moves axes of extent 1 alone; lets matrix products read transposed matrices as they are, and picks single entries
 /// before a Transpose, not after it.

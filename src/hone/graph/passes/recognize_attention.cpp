@@ -141,8 +141,7 @@ void recognize(Rewriter& rewriter, Node& node) {
   }
   const auto with_heads = [&](ValueId id) {
     if (rewriter.spec(id)->shape.size() == 4) return id;
-    return rewriter.add("Reshape", {id, rewriter.add_ints(*extents_of(rewriter, id))},
-                        attributes_of({{"allowzero", std::int64_t{1}}}));
+    return rewriter.reshaped(id, *extents_of(rewriter, id));
   };
   const bool is_flat = rewriter.spec(found->q)->shape.size() == 3;
   std::vector<ValueId> inputs = {with_heads(found->q), with_heads(k), with_heads(found->v)};
@@ -155,8 +154,7 @@ void recognize(Rewriter& rewriter, Node& node) {
       attributes_of({{"scale", static_cast<float>(found->scale)}, {"plain_softmax", std::int64_t{1}}});
   if (!is_flat) return become(node, "Attention", std::move(inputs), std::move(attributes));
   const ValueId attended = rewriter.add("Attention", std::move(inputs), std::move(attributes));
-  const Shape& shape = rewriter.spec(node.outputs[0])->shape;
-  become(node, "Reshape", {attended, rewriter.add_ints(shape)}, attributes_of({{"allowzero", std::int64_t{1}}}));
+  rewriter.become_reshape(node, attended, rewriter.spec(node.outputs[0])->shape);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "hone/graph/passes/rewriter.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -11,6 +12,13 @@ namespace hone::graph {
 namespace {
 
 std::size_t index(ValueId id) { return static_cast<std::size_t>(id); }
+
+/// Elementwise operators of any number of operands that broadcast, whose attributes name no axis.
+constexpr std::array<std::string_view, 40> kElementwise = {
+    "Abs",   "Add",  "And",     "Cast", "Ceil",    "Clip",        "Cos",       "Div",       "Elu",        "Equal",
+    "Erf",   "Exp",  "Floor",   "Gelu", "Greater", "HardSigmoid", "HardSwish", "LeakyRelu", "Less",       "Log",
+    "Max",   "Min",  "Mish",    "Mul",  "Neg",     "Not",         "Or",        "Pow",       "Reciprocal", "Relu",
+    "Round", "Selu", "Sigmoid", "Sign", "Sin",     "Softplus",    "Sqrt",      "Sub",       "Swish",      "Tanh"};
 
 bool is_equal(const runtime::Tensor& a, const runtime::Tensor& b) {
   if (a.type() != b.type() || a.shape() != b.shape()) return false;
@@ -40,6 +48,15 @@ bool is_equal(const Attribute& a, const Attribute& b) {
 
 bool is_op(const Node& node, std::string_view op) {
   return node.op == op && (node.domain.empty() || node.domain == "ai.onnx");
+}
+
+bool is_elementwise(const Node& node) {
+  return (node.domain.empty() || node.domain == "ai.onnx") && node.outputs.size() == 1 &&
+         (std::find(kElementwise.begin(), kElementwise.end(), node.op) != kElementwise.end() || node.op == "Where");
+}
+
+bool is_view(const Node& node) {
+  return is_op(node, "Reshape") || is_op(node, "Flatten") || is_op(node, "Squeeze") || is_op(node, "Unsqueeze");
 }
 
 void become(Node& node, std::string op, std::vector<ValueId> inputs, Attributes attributes, std::string domain) {
@@ -168,6 +185,20 @@ ValueId Rewriter::add_constant(runtime::Tensor tensor) {
 
 ValueId Rewriter::add_ints(const std::vector<std::int64_t>& numbers) {
   return add_constant(runtime::Tensor::of<std::int64_t>({static_cast<std::int64_t>(numbers.size())}, numbers));
+}
+
+ValueId Rewriter::reshaped(ValueId id, const Shape& shape) {
+  if (const runtime::Tensor* tensor = constant(id)) return add_constant(tensor->reshaped(shape));
+  if (const OutputSpec* known = spec(id); known && known->shape == shape) return id;
+  Attributes attributes;
+  attributes.set("allowzero", std::int64_t{1});
+  return add("Reshape", {id, add_ints(shape)}, std::move(attributes));
+}
+
+void Rewriter::become_reshape(Node& node, ValueId x, const Shape& shape) {
+  Attributes attributes;
+  attributes.set("allowzero", std::int64_t{1});
+  become(node, "Reshape", {x, add_ints(shape)}, std::move(attributes));
 }
 
 void Rewriter::replace(Node& node, const std::vector<ValueId>& by) {

@@ -23,6 +23,13 @@ struct Draft {
 /// Whether the node is this operator of ai.onnx.
 bool is_op(const Node& node, std::string_view op);
 
+/// Whether the node computes each element from one element of each operand, which may broadcast, and no attribute
+/// names an axis.
+bool is_elementwise(const Node& node);
+
+/// Whether the node changes the shape alone.
+bool is_view(const Node& node);
+
 /// Makes another operator of a node, which keeps its name and its outputs.
 void become(Node& node, std::string op, std::vector<ValueId> inputs, Attributes attributes = {},
             std::string domain = "");
@@ -69,6 +76,10 @@ class Rewriter {
   std::vector<ValueId> add_node(std::string op, std::vector<ValueId> inputs, std::size_t outputs,
                                 Attributes attributes = {}, std::string domain = "");
   ValueId add_constant(runtime::Tensor tensor);
+  /// The value under another shape.
+  ValueId reshaped(ValueId id, const Shape& shape);
+  /// Makes a Reshape of `x` to this shape of a node.
+  void become_reshape(Node& node, ValueId x, const Shape& shape);
   ValueId add_ints(const std::vector<std::int64_t>& numbers);
   /// Lets all readers of the current node's outputs read these values; the node goes. Outputs of the graph stay values
   /// of their own, by an Identity.
