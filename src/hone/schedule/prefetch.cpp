@@ -1,6 +1,7 @@
 /// prefetch, spread_prefetch.
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "hone/ir/region.h"
 #include "hone/ir/rewrite.h"
@@ -41,7 +42,8 @@ Result<std::vector<Places>> lines_of(const Region& region, const Expr& buffer, s
     const bool is_innermost = axis + 1 == region.size();
     const std::int64_t apart = is_innermost ? kCacheLineBytes / buffer.type().bytes() : 1;
     lines.push_back({region[axis].min, (*extent + apart - 1) / apart, apart});
-    if (lines.back().count > most || (total *= lines.back().count) > most)
+    if (lines.back().count <= most) total *= lines.back().count;
+    if (lines.back().count > most || total > most)
       return error(ErrorCode::IllegalStep,
                    "{}: an iteration of loop '{}' touches {} cache lines of buffer '{}' or more, allowed are 1..{}",
                    step, loop, std::max(total, lines.back().count), name_of(buffer), most);
@@ -133,6 +135,29 @@ Result<Turn> turn_of(const std::vector<const For*>& loops) {
   return turn;
 }
 
+/// How the lines are dealt out: so many places, of each of which `length` lines are fetched at a time.
+struct Runs {
+  std::int64_t places, length;
+  std::optional<std::size_t> axis;  ///< the axis along which they run; nothing if they run through all axes
+};
+
+/// Shares along the innermost axis where that is possible: one address then serves all lines of a share.
+Runs runs_of(const std::vector<Places>& lines, std::int64_t turns, std::int64_t share) {
+  std::int64_t total = 1;
+  for (const Places& line : lines) total *= line.count;
+  if (share > 1)
+    for (std::size_t axis = lines.size(); axis-- > 0;) {
+      const std::int64_t count = lines[axis].count;
+      if (count <= 1) continue;
+      const std::int64_t others = total / count, parts = turns / others;
+      if (parts == 0) break;
+      const std::int64_t length = (count + parts - 1) / parts;
+      if (length > kMostPrefetches || length == 1) break;
+      return {others * ((count + length - 1) / length), length, axis};
+    }
+  return {total, share, std::nullopt};
+}
+
 }  // namespace
 
 Result<Program> prefetch(const Program& program, std::string_view name, std::string_view loop_name,
@@ -186,22 +211,32 @@ Result<Program> spread_prefetch(const Program& program, std::string_view name, s
 
   const Expr& at = outer.loop().var;
   Bounds bounds = path.bounds();
-  const Expr part = share == 1 ? Expr() : var(fresh_loop_name(program, "pf"));
+  const Runs runs = runs_of(lines, turns, share);
+  const Expr part = runs.length == 1 ? Expr() : var(fresh_loop_name(program, "pf"));
+  if (part) bounds.add_extent(part, imm(runs.length));
   Expr place = turn.index;
-  if (part) {
-    bounds.add_extent(part, imm(share));
-    place = place * share + part;
-  }
-  place = min(place, imm(std::max<std::int64_t>(total - 1, 0)));  // the last turns may have nothing left to fetch
+  if (part && !runs.axis) place = place * runs.length + part;
+  place = min(place, imm(std::max<std::int64_t>(runs.places - 1, 0)));  // the last turns may have nothing left to fetch
   Indices indices(lines.size());
   for (std::size_t axis = lines.size(); axis-- > 0;) {
     const Places& line = lines[axis];
-    const std::int64_t count = std::max<std::int64_t>(line.count, 1);
-    indices[axis] = substitute(line.min, at, at + distance) + floor_mod(place, count) * line.apart;
-    place = floor_div(place, count);
+    const Expr first = substitute(line.min, at, at + distance);
+    if (part && runs.axis == axis) {
+      // The whole run is moved into the buffer, so that its lines keep their distances.
+      const std::int64_t count = (line.count + runs.length - 1) / runs.length, reach = (runs.length - 1) * line.apart;
+      const Expr start = min(floor_mod(place, count) * runs.length, imm(line.count - runs.length));
+      const Expr inside =
+          min(max(first + start * line.apart, imm(0)), imm(std::max<std::int64_t>(shape[axis] - 1 - reach, 0)));
+      indices[axis] = inside + part * line.apart;
+      place = floor_div(place, count);
+    } else {
+      const std::int64_t count = std::max<std::int64_t>(line.count, 1);
+      indices[axis] = first + floor_mod(place, count) * line.apart;
+      place = floor_div(place, count);
+    }
   }
   Stmt fetch = fetch_at(buffer, indices, shape, bounds);
-  if (part) fetch = make(For{.var = part, .extent = imm(share), .how = ForKind::Unrolled, .body = fetch});
+  if (part) fetch = make(For{.var = part, .extent = imm(runs.length), .how = ForKind::Unrolled, .body = fetch});
   return with_fetch(program, path, fetch);
 }
 

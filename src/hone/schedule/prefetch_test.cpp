@@ -96,6 +96,13 @@ TEST(SpreadPrefetch, FetchesTheNextBlockInEqualShares) {
 )")) << ir::to_text(p);
 }
 
+TEST(SpreadPrefetch, LinesOfAShareStandBesideEachOther) {
+  const Program naive = matmul(4, 320, 6);
+  const Program rows = *reorder(naive, Loops{"i", "k", "j"});  // 20 lines are a row of B
+  const Program p = checked(naive, spread_prefetch(rows, "B", "i", "k", 1));
+  EXPECT_TRUE(prints(p, "for pf in 0..20 unrolled {\n        evaluate prefetch(B[k, pf * 16])")) << ir::to_text(p);
+}
+
 TEST(SpreadPrefetch, FetchesEachLineOfTheBlockAndNothingElse) {
   for (const std::int64_t m : {1, 4, 7, 12, 20})  // 1 to 5 tiles of rows: shares of 2 lines, of 1, and turns without
     for (const std::string inner : {"i.0", "k.1", "i.1"}) {
