@@ -250,8 +250,8 @@ int main(int argc, char** argv) {
   app.add_option("--gemm", options.gemm, "time one matrix product instead: m n k")->expected(3);
   app.add_option("--winograd", options.winograd, "time one Winograd convolution instead: channels size m")->expected(3);
   app.add_option("--blocks", options.blocks,
-                 "its blocks: images rows columns channels gemm_rows gemm_vectors fetches_ahead")
-      ->expected(7);
+                 "its blocks: images rows columns channels gemm_rows gemm_vectors fetches_weights fetches_tensors")
+      ->expected(8);
   app.add_option("--emit", options.emit, "print the program instead")
       ->check(CLI::IsMember({"ir", "lowered", "llvm", "asm"}));
   CLI11_PARSE(app, argc, argv);

@@ -93,9 +93,9 @@ Case winograd(std::int64_t channels, std::int64_t size, std::int64_t m, const st
   const std::string blocked = fmt::format("(n, c, y, x) -> (n, c // {0}, y, x, c % {0})", target.lanes(32));
   Program naive = tensor::lower("winograd", {x, w}, {tensor::winograd_conv(x, w, same, m).value()});
   for (const std::size_t param : {0, 2}) naive = set_param_layout(naive, param, blocked).value();
-  const space::WinogradTile chosen =
-      tile.empty() ? space::default_winograd_tile(naive, target)
-                   : space::WinogradTile{tile[0], tile[1], tile[2], tile[3], tile[4], tile[5], tile[6] != 0};
+  const space::WinogradTile chosen = tile.empty() ? space::default_winograd_tile(naive, target)
+                                                  : space::WinogradTile{tile[0], tile[1], tile[2],      tile[3],
+                                                                        tile[4], tile[5], tile[6] != 0, tile[7] != 0};
   const Schedule scheduled = space::schedule_winograd(naive, /*packs_weight=*/true, chosen, target).value();
   const double points = static_cast<double>(size * size) * static_cast<double>(channels);
   return {fmt::format("winograd F({},3) {}@{}", m, channels, size), naive, scheduled.trace(), true,

@@ -47,6 +47,7 @@ class Maker {
     HONE_TRY(result());
     HONE_TRY(products());
     HONE_TRY(input());
+    if (tile_.fetches_tensors && !is_one_block_) fetch_tensors();
     if (is_parallel_) HONE_TRY(apply(Parallel{is_one_block_ ? pass_ : block_}));
     return std::move(schedule_);
   }
@@ -135,7 +136,8 @@ class Maker {
         Unroll{part(o, 1)},
         Unroll{part(tiles, 1)},
     }));
-    if (tile_.fetches_ahead)
+    channels_ = part(c, 0);
+    if (tile_.fetches_weights)
       HONE_TRY(apply(
           SpreadPrefetch{buffer_of(stages_.weight_points), fmt::format("{}@{}@{}", a, b, part(o, 0)), part(c, 1), 1}));
     return gather_points(name);
@@ -169,6 +171,17 @@ class Maker {
     return apply_all({Reorder{{l[0], l[2], l[3], l[1]}}, Unroll{l[2]}, Unroll{l[3]}, Vectorize{l[1]}});
   }
 
+  /// Fetches what the next block of tiles reads and writes of the parameters while the products of this one are made,
+  /// which hardly use memory. What cannot be dealt out is not fetched.
+  void fetch_tensors() {
+    constexpr std::int64_t kWorthFetching = 1 << 14;  // elements
+    for (const ir::Expr& param : schedule_.program().params) {
+      std::int64_t elements = param.is(stages_.weight) ? 0 : 1;
+      for (const ir::Expr& extent : param.get<ir::Buffer>().shape) elements *= ir::as_int(extent).value_or(0);
+      if (elements >= kWorthFetching) (void)apply(SpreadPrefetch{ir::name_of(param), block_, channels_, 1});
+    }
+  }
+
   /// Puts the values of a tile at all points beside each other, a vector of channels at a time, as transforms write and
   /// read them: streams for each point would be more than a core has page table entries for. Tiles stand an odd number
   /// of vectors apart, so that they fall into different cache sets.
@@ -183,7 +196,7 @@ class Maker {
   WinogradTile tile_;
   std::int64_t lanes_;
   bool is_parallel_, is_one_block_;
-  std::string block_, pass_;  ///< the loops over blocks of tiles, and over out channels within
+  std::string block_, pass_, channels_;  ///< the loops over blocks of tiles, out channels, and vectors of in channels
 };
 
 }  // namespace
@@ -196,7 +209,14 @@ Result<Schedule> schedule_winograd(const Program& naive, bool packs_weight, cons
                                    const codegen::Target& target) {
   std::optional<WinogradStages> stages = find_winograd_stages(naive);
   if (!stages) return error(ErrorCode::IllegalStep, "winograd: '{}' is not a Winograd convolution", naive.name);
-  return Maker(naive, *stages, within(tile, *stages, target.lanes(stages->bits)), target).make(packs_weight);
+  WinogradTile fitting = within(tile, *stages, target.lanes(stages->bits));
+  Result<Schedule> made = Maker(naive, *stages, fitting, target).make(packs_weight);
+  // Register tiles that reach over rows of tiles are not always seen to visit each tile once.
+  while (!made && fitting.columns % fitting.gemm_rows != 0) {
+    while (fitting.columns % --fitting.gemm_rows != 0) continue;
+    made = Maker(naive, *stages, fitting, target).make(packs_weight);
+  }
+  return made;
 }
 
 }  // namespace hone::space

@@ -14,7 +14,8 @@ struct WinogradTile {
   std::int64_t images = 1, rows = 1, columns = 1;  ///< the tiles of a block: their number is the product
   std::int64_t channels = 64;                      ///< out channels whose products stand in the cache at once
   std::int64_t gemm_rows = 6, gemm_vectors = 4;    ///< accumulators of the products: tiles by vectors of out channels
-  bool fetches_ahead = false;                      ///< whether weights are fetched while those before them are used
+  bool fetches_weights = false;                    ///< whether weights are fetched while those before them are used
+  bool fetches_tensors = false;  ///< whether what the next block reads and writes is fetched while this one is computed
 };
 
 /// Whether the program is that of tensor::winograd_conv, perhaps with other blocks before and after it.

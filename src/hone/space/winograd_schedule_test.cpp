@@ -77,7 +77,8 @@ WinogradTile random_tile(Rng& rng, std::int64_t lanes) {
           .channels = lanes * rng.uniform(1, 2),
           .gemm_rows = rng.uniform(1, 7),
           .gemm_vectors = rng.uniform(1, 2),
-          .fetches_ahead = rng.chance(0.5)};
+          .fetches_weights = rng.chance(0.5),
+          .fetches_tensors = rng.chance(0.5)};
 }
 
 TEST(WinogradSchedule, ComputesWhatTheNaiveProgramComputes) {

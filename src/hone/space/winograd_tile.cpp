@@ -90,7 +90,8 @@ WinogradTile default_winograd_tile(const schedule::Program& naive, const codegen
   const std::int64_t tiles = tile.images * tile.rows * tile.columns;
   choose_register_tile(tile, {tiles, ceil_div(out, target.lanes(stages.bits)), in}, target);
   tile.channels = bytes * tiles * in > cache / 8 ? kChannels : kChannels / 2;  // each pass reads the input again
-  tile.fetches_ahead = are_weights_large;
+  tile.fetches_weights = are_weights_large;
+  tile.fetches_tensors = !are_weights_large && all >= 4 * tiles;
   return tile;
 }
 
