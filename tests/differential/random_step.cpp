@@ -168,7 +168,7 @@ std::string draw_map(Draw& d, const std::vector<std::int64_t>& shape) {
   std::string names;
   std::vector<std::string> terms;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    const std::string name = std::string("abcdefgh").substr(axis, 1);
+    const std::string name = "d" + std::to_string(axis);
     names += (axis == 0 ? "" : ", ") + name;
     const std::string factor = std::to_string(d.rng.uniform(2, 5));
     if (d.rng.chance(0.4)) {

@@ -142,20 +142,13 @@ bool is_dense(const BufferUse& use, const Bounds& inner) {
   for (const Expr& index : use.indices) {
     const std::optional<Affine> sum = to_affine(index);
     if (!sum) return false;
-    std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // how far one step goes, and how many there are
     for (const auto& [term, coefficient] : sum->terms) {
       if (!inner.has(term)) continue;
       if (std::any_of(seen.begin(), seen.end(), [&, &var = term](const Expr& other) { return other.is(var); }))
         return false;
       seen.push_back(term);
-      steps.emplace_back(std::abs(coefficient), inner.of(term).max);
     }
-    std::sort(steps.begin(), steps.end());
-    std::int64_t reach = 0;
-    for (const auto& [step, count] : steps) {
-      if (step > reach + 1) return false;
-      reach += step * count;
-    }
+    if (!leaves_no_gap(*sum, inner)) return false;
   }
   return true;
 }

@@ -1,6 +1,7 @@
 #include "hone/ir/affine.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "hone/ir/linear.h"
 #include "hone/ir/simplify.h"
@@ -19,6 +20,19 @@ std::int64_t Affine::coefficient(const Expr& var) const {
   for (const auto& [known, value] : terms)
     if (known.is(var)) return value;
   return 0;
+}
+
+bool leaves_no_gap(const Affine& sum, const Bounds& vars) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // how far one step goes, and how many there are
+  for (const auto& [var, coefficient] : sum.terms)
+    if (vars.has(var)) steps.emplace_back(std::abs(coefficient), vars.of(var).max - vars.of(var).min);
+  std::sort(steps.begin(), steps.end());
+  std::int64_t reach = 0;
+  for (const auto& [step, count] : steps) {
+    if (count > 0 && step > reach + 1) return false;
+    reach += step * count;
+  }
+  return true;
 }
 
 std::optional<Affine> to_affine(const Expr& e) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "hone/ir/interval.h"
 #include "hone/ir/region.h"
 #include "hone/ir/stmt.h"
 
@@ -19,6 +20,10 @@ struct Affine {
   /// 0 if the variable does not occur.
   std::int64_t coefficient(const Expr& var) const;
 };
+
+/// Whether the sum takes every value between its least and its greatest while the variables that `vars` knows run
+/// through theirs and the others stand still.
+bool leaves_no_gap(const Affine& sum, const Bounds& vars);
 
 /// The affine form of an index expression, or nothing if it has none.
 std::optional<Affine> to_affine(const Expr& e);

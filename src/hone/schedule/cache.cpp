@@ -1,6 +1,7 @@
 /// cache_read and cache_write: a block reads or writes through a copy.
 #include <algorithm>
 
+#include "hone/ir/affine.h"
 #include "hone/ir/rewrite.h"
 #include "hone/schedule/legality.h"
 #include "hone/schedule/nest.h"
@@ -23,7 +24,8 @@ bool contains(const std::vector<Expr>& buffers, const Expr& buffer) {
 }
 
 /// An error if the ranges of the buffer, whose elements are to be copied, hold some that no block writes: a layout may
-/// have such places, and buffers used in turn do. Blocks write as many elements as their spatial variables have values.
+/// have such places, buffers used in turn do, and a block that was moved to where every other element is needed leaves
+/// them. Other blocks write as many elements as their spatial variables have values.
 Result<void> check_no_holes(const Program& program, const Expr& buffer, const std::vector<IterRange>& ranges,
                             std::string_view step) {
   const std::vector<Path> all_writers = writers(program, buffer);
@@ -31,8 +33,12 @@ Result<void> check_no_holes(const Program& program, const Expr& buffer, const st
   for (const IterRange& range : ranges) copied *= static_cast<double>(range.extent);
   for (const Path& writer : all_writers) {
     double points = 1;
-    for (const Iter& iter : writer.block().iters)
-      if (iter.kind == IterKind::Spatial) points *= static_cast<double>(constant_value(iter.extent));
+    for (const Iter& iter : writer.block().iters) {
+      if (iter.kind != IterKind::Spatial) continue;
+      const std::optional<Affine> binding = to_affine(iter.binding);
+      const bool has_gaps = binding && !leaves_no_gap(*binding, writer.bounds());
+      points *= has_gaps ? 0 : static_cast<double>(constant_value(iter.extent));
+    }
     written = std::max(written, points);
   }
   if (all_writers.empty() || written >= copied) return {};

@@ -4,6 +4,8 @@
 #include "hone/schedule/multi_stage.h"
 #include "hone/schedule/primitives.h"
 #include "hone/schedule/testing.h"
+#include "hone/tensor/definitions.h"
+#include "hone/tensor/lower.h"
 
 namespace hone::schedule {
 namespace {
@@ -80,6 +82,16 @@ TEST(CacheWrite, RefusesWithTheReason) {
   EXPECT_EQ(refusal(cache_write(*compute_at(p, "S", "i_3"), "S", ir::Scope::Local)),
             "cache_write: buffer 'S' is read by block 'D' in the nest of block 'S'");
   EXPECT_EQ(ir::to_text(p), before);
+}
+
+TEST(CacheWrite, RefusesABlockThatWritesEveryOtherElement) {
+  const tensor::Tensor x = tensor::placeholder("X", {1, 1, 7, 7});
+  const tensor::PoolOptions options{.kernel = {2, 3}, .strides = {2, 3}, .padding_before = {2, 2}, .dilations = {2, 1}};
+  const Program naive = tensor::lower("pool", {x}, {tensor::average_pool(x, options).value()});
+  Program p = checked(naive, compute_at(naive, "pad", "kx"));
+  p = checked(naive, compute_at(p, "pool_sum", loops_of(p, "average_pool").front()));
+  EXPECT_EQ(refusal(cache_write(p, "pad", ir::Scope::Local)),
+            "cache_write: buffer 'pad' has elements that no block writes");
 }
 
 }  // namespace
