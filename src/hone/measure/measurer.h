@@ -2,18 +2,26 @@
 ///
 ///     HONE_TRY(measure::Measurer measurer, measure::Measurer::start({.target = target}));
 ///     auto data = std::make_shared<measure::TaskData>();
-///     data->reference = naive;                                          // every trial is compared with what this
-///     gives std::vector<measure::MeasureInput> batch; for (const ir::Function& scheduled : candidates)
-///     batch.push_back({measure::split_packing(scheduled), data}); for (const measure::MeasureResult& result :
-///     measurer.measure(batch))
+///     data->reference = space::default_program(naive, constants, target);  // right, and faster than the naive one
+///     std::vector<measure::MeasureInput> batch;
+///     for (const ir::Function& p : scheduled) batch.push_back({measure::split_packing(p), data});
+///     for (const measure::MeasureResult& result : measurer.measure(batch))
 ///       if (result.is_ok()) fmt::print("{:.1f} us\n", result.median_ns() * 1e-3);
 ///
 /// A program that crashes, hangs, takes too much memory, gives NaN or a wrong answer costs its own trial and nothing
 /// else: the result says so, and the worker is started again. Workers live on between trials and batches, so that a
 /// trial costs little more than compiling and timing it.
 ///
-/// A search that runs for hours gives `run` a source of inputs, and stores each result in the sink: see records.h. When
-/// a challenger seems to beat the incumbent, `compare` tells whether that was more than noise.
+/// A search that runs for hours gives `run` a source of inputs, and stores each result as it comes (see records.h):
+///
+///     const auto store = [&](std::size_t i, const measure::MeasureResult& result) {
+///       (void)records.insert(measure::make_record(task, target, json_of(i), trace_of(i), result));
+///       search.tell(i, result);
+///     };
+///     HONE_TRY(measurer.run([&] { return search.next(); }, store));  // next() builds a candidate's program
+///
+/// When a challenger seems to beat the incumbent, `compare` times both in turns, and welch_p_value (statistics.h) says
+/// how likely the difference is noise.
 #pragma once
 
 #include <atomic>
@@ -42,8 +50,8 @@ struct MeasurerOptions {
   int workers = 0;              ///< processes; 0: one a core, at most 8. What runs at once is decided in overlap.h
   int trials_per_worker = 500;  ///< then it is started anew, so that no leak of a library grows for hours
   std::string worker_program;   ///< empty: find_worker_program()
-  /// When this becomes true, no trial is begun any more, and those under way are NotRun: for Ctrl-C. May be
-  /// set by a signal handler or another thread; it is looked at after each event, and four times a second.
+  /// When this becomes true, no trial is begun any more, and those under way are NotRun: for Ctrl-C. May be set by a
+  /// signal handler or another thread; it is looked at after each event, and four times a second.
   const std::atomic<bool>* stop = nullptr;
 };
 

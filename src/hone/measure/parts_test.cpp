@@ -119,7 +119,7 @@ TEST(Timing, AFailingCallEndsItsProgramAlone) {
 Message some_message() {
   Message message{.kind = MessageKind::Finished, .target = "cpu", .timing = {.repeats = 7}};
   message.task = TaskText{.fills = {std::nullopt, Fill{.low = 0, .high = 3, .seed = 9, .bytes = "xyz"}},
-                          .reference = "func",
+                          .reference = ProgramText{.main = "func", .packed = {3}},
                           .expected = {"abc", ""},
                           .allows_nan = true};
   message.programs = {{"main", "prepare", {1, 2}}, {"other", "", {}}};

@@ -44,6 +44,13 @@ class TaskArguments {
 /// A compiled program bound to the arguments of its task. Programs of one task share the memory of their outputs.
 class PreparedKernel {
  public:
+  /// A parameter that the program writes.
+  struct Output {
+    std::size_t place;
+    ir::Expr param;
+    std::shared_ptr<Buffer> buffer;
+  };
+
   static Result<PreparedKernel> compile(const KernelProgram& program, const codegen::Target& target);
   /// Makes its arguments and packs its constants; once, before it is called.
   Result<void> bind(const KernelProgram& program, TaskArguments& arguments);
@@ -52,6 +59,7 @@ class PreparedKernel {
   bool call(runtime::ThreadPool* pool) const { return kernel_.entry(pointers_.data(), pool) == 0; }
   void flush() const;
 
+  const std::vector<Output>& outputs() const { return outputs_; }
   /// Sets its outputs to what they are before the first call.
   Result<void> reset_outputs(TaskArguments& arguments);
   /// Compares its outputs with what is expected.
@@ -59,12 +67,6 @@ class PreparedKernel {
 
  private:
   explicit PreparedKernel(LoadedKernel kernel) : kernel_(std::move(kernel)) {}
-
-  struct Output {
-    std::size_t place;
-    ir::Expr param;
-    std::shared_ptr<Buffer> buffer;
-  };
 
   LoadedKernel kernel_;
   std::vector<void*> pointers_;

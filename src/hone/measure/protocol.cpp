@@ -151,12 +151,14 @@ ProgramText to_text(const KernelProgram& program) {
 }
 
 TaskText to_text(const TaskData& data) {
-  return {data.fills,
-          data.reference ? ir::to_text(*data.reference) : "",
-          data.expected,
-          data.tolerance,
-          data.integer_tolerance,
-          data.allows_nan};
+  TaskText text{.fills = data.fills,
+                .reference = std::nullopt,
+                .expected = data.expected,
+                .tolerance = data.tolerance,
+                .integer_tolerance = data.integer_tolerance,
+                .allows_nan = data.allows_nan};
+  if (data.reference) text.reference = to_text(*data.reference);
+  return text;
 }
 
 Result<KernelProgram> parse(const ProgramText& text) {

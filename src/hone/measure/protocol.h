@@ -28,11 +28,13 @@ struct ProgramText {
 /// A TaskData, its programs as text.
 struct TaskText {
   std::vector<std::optional<Fill>> fills;
-  std::string reference;
+  std::optional<ProgramText> reference;
   std::vector<std::string> expected;
   double tolerance = -1;
   std::int64_t integer_tolerance = 0;
   bool allows_nan = false;
+
+  bool says_what_is_expected() const { return reference || !expected.empty(); }
 };
 
 /// Any message: `kind` says which fields mean something.

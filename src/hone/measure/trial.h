@@ -29,9 +29,9 @@ struct Fill {
 struct TaskData {
   std::vector<std::optional<Fill>> fills;  ///< by place among the parameters of the naive program; may be shorter
 
-  /// Computes what every trial must give: the naive program, or faster one that is known to be right (it is compiled,
-  /// and run once for each task that a worker turns to, on one thread). Same parameters as the naive program.
-  std::optional<ir::Function> reference;
+  /// Computes what every trial must give: the naive program, or a faster one that is known to be right, such as the
+  /// default program. It is compiled and run, on one thread, once for each task that a worker turns to.
+  std::optional<KernelProgram> reference;
   /// Or the bytes of all outputs, in the order of the parameters that are written.
   std::vector<std::string> expected;
 

@@ -19,7 +19,7 @@ TEST(SubprocessChild, DISABLED_Echo) {
   std::optional<Channel> channel = channel_to_parent();
   ASSERT_TRUE(channel);
   for (std::string message; channel->receive(message, Deadline::max()) == Transfer::Done;) {
-    if (message == "crash") std::raise(SIGSEGV);
+    if (message == "crash") std::raise(SIGKILL);  // sanitizers catch the others
     if (message == "hang")
       for (;;) ::pause();
     if (message == "leave") std::_Exit(3);
@@ -92,7 +92,7 @@ TEST(Subprocess, MessagesOfAnySizeComeBackWhole) {
 TEST(Subprocess, EndsAreToldApart) {
   Subprocess crashing = start_echo(), leaving = start_echo();
   EXPECT_EQ(ask(crashing, "crash"), "closed");
-  EXPECT_EQ(to_string(crashing.finish(2000)), "was killed by signal 11 (Segmentation fault)");
+  EXPECT_EQ(to_string(crashing.finish(2000)), "was killed by signal 9 (Killed)");
   EXPECT_EQ(ask(leaving, "leave"), "closed");
   EXPECT_EQ(to_string(leaving.finish(2000)), "returned 3");
 }

@@ -7,8 +7,8 @@
 ///     records->insert(measure::make_record(task, target, candidate_json, trace_json, result));
 ///
 /// Each insert is on its way to the disk before it returns: a process that is killed loses at most the trial under way.
-/// Any number of processes read and write one file at once; in a process, one thread at a time uses an object. Every function says in its error what is wrong with which
-/// file; none of them leaves the file worse than it was.
+/// Any number of processes read and write one file at once; in a process, one thread at a time uses an object. Every
+/// function says in its error what is wrong with which file; none of them leaves the file worse than it was.
 #pragma once
 
 #include <functional>
