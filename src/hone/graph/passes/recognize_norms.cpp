@@ -111,6 +111,34 @@ void recognize(Rewriter& rewriter, Node& node) {
   }
 }
 
+/// x · m + (bias - mean(x) · m) with m = factor / √(variance + epsilon): how TensorFlow writes a layer norm.
+void recognize_regrouped(Rewriter& rewriter, Node& node) {
+  for (const std::size_t i : {0, 1}) {
+    const Node* scaled = rewriter.sole_maker(node.inputs[i], "Mul");
+    const Node* shift = rewriter.sole_maker(node.inputs[1 - i], "Sub");
+    const Node* scaled_mean = shift ? rewriter.sole_maker(shift->inputs[1], "Mul") : nullptr;
+    if (!scaled || !scaled_mean || !rewriter.constant(shift->inputs[0])) continue;
+    for (const std::size_t j : {0, 1})
+      for (const std::size_t k : {0, 1}) {
+        const ValueId x = scaled->inputs[j], m = scaled->inputs[1 - j], mean = scaled_mean->inputs[k];
+        if (m != scaled_mean->inputs[1 - k] || rewriter.uses(m) != 2) continue;
+        const Node* product = rewriter.maker(m, "Mul");
+        if (!product) continue;
+        const std::size_t f = rewriter.constant(product->inputs[0]) ? 0 : 1;
+        const ValueId factor = product->inputs[f], inner = under_root(rewriter, product->inputs[1 - f], -0.5);
+        const auto norm = inner == kAbsent ? std::nullopt : mean_square(rewriter, inner);
+        if (!norm || !rewriter.constant(factor)) continue;
+        const Node *difference = rewriter.maker(norm->x, "Sub"), *average = rewriter.maker(mean, "ReduceMean");
+        if (!difference || !average || difference->inputs != std::vector{x, mean} || average->inputs[0] != x) continue;
+        if (rewriter.uses(norm->x) != norm->squared_uses || first_axis(rewriter, *average) != norm->axis) continue;
+        if (!rewriter.fits_into(factor, x) || !rewriter.fits_into(shift->inputs[0], x)) continue;
+        become(node, "LayerNormalization", {x, factor, shift->inputs[0]},
+               attributes_of({{"axis", norm->axis}, {"epsilon", norm->epsilon}}));
+        return;
+      }
+  }
+}
+
 /// The norm that makes a value which the current node alone reads.
 const Node* norm_before(const Rewriter& rewriter, ValueId id) {
   const Node* norm = rewriter.sole_maker(id, "LayerNormalization");
@@ -147,6 +175,7 @@ Draft recognize_norms(Draft draft) {
   return rewrite(std::move(draft), [](Rewriter& rewriter, Node& node) {
     if (node.inputs.size() != 2 || node.outputs.size() != 1) return;
     if (is_op(node, "Mul") || is_op(node, "Div")) recognize(rewriter, node);
+    if (is_op(node, "Add")) recognize_regrouped(rewriter, node);
     if (is_op(node, "Mul") || is_op(node, "Add")) absorb(rewriter, node);
   });
 }

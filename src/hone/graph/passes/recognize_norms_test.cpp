@@ -95,6 +95,28 @@ TEST(RecognizeNorms, FactorsThatAreComputedOrWiderStay) {
               ElementsAre("LayerNormalization", "Mul", "LayerNormalization", "Mul"));
 }
 
+TEST(RecognizeNorms, WithFactorAndBiasRegrouped) {
+  Rng rng(5);
+  const std::vector<Tensor> inputs = {random_floats(rng, {2, 3, 5}, 1)};
+  const auto left = [&](const std::vector<std::int64_t>& axes, bool reads_mean) {
+    const Graph graph = graph_of(inputs, [&](Builder& b, const std::vector<ValueId>& x) {
+      const ValueId mean = b.add("ReduceMean", {x[0], b.ints(axes)});
+      const ValueId centred = b.add("Sub", {x[0], mean});
+      const ValueId variance = b.add("ReduceMean", {b.add("Mul", {centred, centred}), b.ints({-1})});
+      const ValueId root = b.add("Sqrt", {b.add("Add", {variance, b.scalar(ElementType::F32, 0.125)})});
+      const ValueId m = b.add("Mul", {b.add("Reciprocal", {root}), b.constant(random_floats(rng, {5}))});
+      const ValueId shift = b.add("Sub", {b.constant(random_floats(rng, {5})), b.add("Mul", {mean, m})});
+      std::vector<ValueId> outputs = {b.add("Add", {b.add("Mul", {x[0], m}), shift})};
+      if (reads_mean) outputs.push_back(b.add("Neg", {mean}));
+      return outputs;
+    });
+    return operators_of(after_specializing(recognize_norms, graph, inputs));
+  };
+  EXPECT_THAT(left({-1}, false), ElementsAre("LayerNormalization"));
+  EXPECT_THAT(left({-1}, true), ElementsAre("ReduceMean", "LayerNormalization", "Neg"));
+  EXPECT_EQ(left({-2, -1}, false).size(), 12U);  // another mean
+}
+
 TEST(RecognizeNorms, WhatIsReadElsewhereIsStillComputed) {
   Rng rng(4);
   const std::vector<Tensor> inputs = {random_floats(rng, {2, 5})};
