@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include "hone/measure/measurer.h"
+#include "hone/measure/protocol.h"
 #include "hone/measure/statistics.h"
 #include "hone/space/default_program.h"
 #include "hone/tensor/definitions.h"
@@ -53,17 +54,32 @@ Result<measure::MeasureInput> trial_of(const Layer& layer, const codegen::Target
                                std::make_shared<const measure::TaskData>(std::move(data))};
 }
 
+/// What sending a program costs: printing, encoding, decoding and parsing it; the best of some repeats, in ms.
+Result<double> transport_ms(const measure::KernelProgram& program) {
+  std::vector<double> times;
+  for (int i = 0; i < 20; ++i) {
+    const Clock::time_point begin = Clock::now();
+    measure::Message message{.kind = measure::MessageKind::Prepare};
+    message.programs.push_back(measure::to_text(program));
+    HONE_TRY(const measure::Message received, measure::decode(measure::encode(message)));
+    HONE_TRY(const measure::KernelProgram parsed, measure::parse(received.programs[0]));
+    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+  }
+  return measure::minimum(times);
+}
+
 Result<void> run(int trials, int threads, double min_repeat_ms) {
   measure::MeasurerOptions options;
   options.target.threads = threads;
   options.timing.min_repeat_ms = min_repeat_ms;
   HONE_TRY(measure::Measurer measurer, measure::Measurer::start(options));
   const char* commit = std::getenv("HONE_COMMIT");
-  fmt::print(stderr, "{:<20}{:>10}{:>12}{:>12}{:>12}{:>8}\n", "layer", "trials/s", "compile ms", "trial ms",
-             "kernel µs", "failed");
+  fmt::print(stderr, "{:<20}{:>10}{:>12}{:>12}{:>12}{:>14}{:>8}\n", "layer", "trials/s", "compile ms", "trial ms",
+             "kernel µs", "transport ms", "failed");
   double seconds = 0;
   for (const Layer& layer : kLayers) {
     HONE_TRY(const measure::MeasureInput trial, trial_of(layer, options.target));
+    HONE_TRY(const double transport, transport_ms(trial.program));
     measurer.measure(std::vector(2, trial));  // the reference is computed
     const Clock::time_point begin = Clock::now();
     const std::vector<measure::MeasureResult> results =
@@ -79,14 +95,15 @@ Result<void> run(int trials, int threads, double min_repeat_ms) {
       if (!result.is_ok() && failed++ == 0) fmt::print(stderr, "{}: {}\n", to_string(result.status), result.message);
     }
     const double rate = trials / elapsed, compile = measure::median(compile_ms), kernel = measure::median(kernel_ns);
-    fmt::print(stderr, "{:<20}{:>10.1f}{:>12.1f}{:>12.1f}{:>12.1f}{:>8}\n", layer.name, rate, compile,
-               measure::median(trial_ms), kernel * 1e-3, failed);
+    fmt::print(stderr, "{:<20}{:>10.1f}{:>12.1f}{:>12.1f}{:>12.1f}{:>14.2f}{:>8}\n", layer.name, rate, compile,
+               measure::median(trial_ms), kernel * 1e-3, transport, failed);
     fmt::print(
         "{{\"bench\":\"measure\",\"name\":\"{}\",\"commit\":\"{}\",\"target\":\"{}\",\"trials\":{},"
-        "\"trials_per_second\":{:.2f},\"compile_ms\":{:.2f},\"trial_ms\":{:.2f},\"median_ns\":{:.0f},"
+        "\"trials_per_second\":{:.2f},\"compile_ms\":{:.2f},\"trial_ms\":{:.2f},\"median_ns\":{:.0f},\"transport_ms\":{"
+        ":.3f},"
         "\"failed\":{}}}\n",
         layer.name, commit ? commit : "unknown", codegen::to_string(options.target), trials, rate, compile,
-        measure::median(trial_ms), kernel, failed);
+        measure::median(trial_ms), kernel, transport, failed);
   }
   fmt::print(stderr, "{:<20}{:>10.1f}\n", "all", static_cast<double>(trials) * std::size(kLayers) / seconds);
   return {};
