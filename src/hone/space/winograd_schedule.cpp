@@ -77,12 +77,16 @@ class Maker {
     const std::string& name = stages_.weight_points;
     HONE_TRY(apply(ComputeInline{stages_.weight_rows}));
     const std::vector<std::string> l = loops(name);
-    HONE_TRY(apply_all({Reorder{{l[2], l[3], l[0], l[1]}}, Unroll{l[0]}, Unroll{l[1]}}));
-    if (packs_ahead) {
-      HONE_TRY(apply(Annotate{name, std::string(kPrepack), "1"}));
-    } else if (is_parallel_) {
-      HONE_TRY(apply(Parallel{l[2]}));
-    }
+    const std::string &a = l[0], &b = l[1], &o = l[2], &c = l[3];
+    HONE_TRY(apply_all({
+        Split{o, {kRest, lanes_}},
+        Reorder{{part(o, 0), c, a, b, part(o, 1)}},
+        Vectorize{part(o, 1)},
+        Unroll{a},
+        Unroll{b},
+    }));
+    if (is_parallel_) HONE_TRY(apply(Parallel{part(o, 0)}));
+    if (packs_ahead) HONE_TRY(apply(Annotate{name, std::string(kPrepack), "1"}));
     return apply(
         TransformLayout{buffer_of(name), fmt::format("(a, b, o, c) -> (o // {0}, a, b, o % {0} // {1}, c, o % {1})",
                                                      tile_.channels, tile_.gemm_vectors * lanes_)});
