@@ -153,6 +153,15 @@ ir::Function conv_chain(Rng& rng) {
   return finish({x, weight, bias, residual}, conv_bias_residual_relu(x, weight, bias, residual, same));
 }
 
+/// Tiles of two, whose transforms are exact on whole numbers.
+ir::Function winograd(Rng& rng) {
+  const std::int64_t in = rng.uniform(0, 3), out = rng.uniform(1, 3);
+  const Tensor x = placeholder("X", with_spatial(rng, {rng.uniform(1, 2), in}, 2, 3, 5));
+  const Tensor weight = placeholder("W", {out, in, 3, 3});
+  const ConvOptions options{.padding_before = {rng.uniform(0, 1), 1}, .padding_after = {1, rng.uniform(0, 1)}};
+  return finish({x, weight}, winograd_conv(x, weight, options, 2));
+}
+
 PoolOptions pool_options(Rng& rng, std::size_t rank, PadCount pad_count) {
   const ConvOptions drawn = conv_options(rng, rank);
   PoolOptions options{.strides = drawn.strides,
@@ -279,6 +288,7 @@ const std::vector<Entry>& entries() {
       {"transposed conv1d", a_conv_transpose(1)},
       {"transposed conv2d", a_conv_transpose(2)},
       {"conv bias residual relu", conv_chain},
+      {"winograd conv", winograd},
       {"max pool 1d i8", a_max_pool(1, ir::kI8)},
       {"max pool 2d", a_max_pool(2, ir::kF32)},
       {"average pool", an_average_pool(PadCount::Excluded)},
