@@ -59,6 +59,14 @@ Transfer Channel::move_bytes(char* data, std::size_t size, bool is_send, Deadlin
   return Transfer::Done;
 }
 
+bool Channel::wait(Deadline deadline) const {
+  for (;;) {
+    pollfd wait{fd(), POLLIN, 0};
+    if (::poll(&wait, 1, poll_ms(deadline)) > 0) return true;
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+  }
+}
+
 Transfer Channel::send(std::string_view message, Deadline deadline) {
   if (message.size() > kMaxBytes) return Transfer::Closed;
   Header header{kMagic, static_cast<std::uint32_t>(message.size())};

@@ -48,6 +48,8 @@ class Channel {
   int fd() const { return socket_.number(); }
 
   Transfer send(std::string_view message, Deadline deadline);
+  /// Whether a message, or the end of the other side, comes before the deadline. Nothing is lost if not.
+  bool wait(Deadline deadline) const;
   /// Waits for the next message.
   Transfer receive(std::string& message, Deadline deadline);
 

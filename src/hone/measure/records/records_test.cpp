@@ -404,7 +404,10 @@ Subprocess start_writer(const std::string& file) {
 int stored_by(Subprocess& writer, double ms) {
   int stored = 0;
   const Deadline deadline = deadline_in_ms(ms);
-  for (std::string message; writer.channel().receive(message, deadline) == Transfer::Done;) stored = std::stoi(message);
+  for (std::string message; writer.channel().wait(deadline);) {
+    if (writer.channel().receive(message, deadline_in_ms(10'000)) != Transfer::Done) break;
+    stored = std::stoi(message);
+  }
   return stored;
 }
 
