@@ -6,6 +6,7 @@
 #include "hone/graph/layout.h"
 #include "hone/graph/partition.h"
 #include "hone/schedule/primitives.h"
+#include "hone/space/default_program.h"
 
 namespace hone {
 namespace {
@@ -186,6 +187,16 @@ Result<ir::Function> in_layouts(ir::Function program, const Group& group, const 
   return program;
 }
 
+/// The program of a group by the algorithm that suits its sizes; `direct` is the one that says what it means.
+Result<ir::Function> by_best_algorithm(const graph::Stage& stage, const Group& group, const ir::Function& direct,
+                                       const codegen::Target& target) {
+  const std::optional<graph::WinogradShape> shape = graph::winograd_shape(stage, group);
+  if (!shape) return direct;
+  const std::int64_t tile = space::default_winograd_tile(
+      {shape->images, shape->in_channels, shape->out_channels, shape->height, shape->width}, target);
+  return tile > 0 ? graph::lower(stage, group, {.winograd_tile = tile}) : direct;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<runtime::Plan>> compile(const graph::Stage& stage, KernelCache& kernels,
@@ -203,7 +214,10 @@ Result<std::unique_ptr<runtime::Plan>> compile(const graph::Stage& stage, Kernel
   for (const Group& group : groups) {
     if (group.kind != Group::Kind::Kernel) continue;
     KernelRequest request;
-    HONE_TRY(request.naive, in_layouts(programs[requests.size()], group, blocks));
+    const ir::Function& direct = programs[requests.size()];
+    request.flops = flops_of(direct);
+    HONE_TRY(const ir::Function program, by_best_algorithm(stage, group, direct, kernels.target()));
+    HONE_TRY(request.naive, in_layouts(program, group, blocks));
     for (std::size_t i = 0; i < group.inputs.size(); ++i)
       if (stage.graph.is_constant(group.inputs[i])) request.constants.push_back(i);
     requests.push_back(std::move(request));

@@ -28,7 +28,24 @@ bool is_float_operation(const ir::Expr& e) {
   }
 }
 
-/// The floating-point operations of a naive program: those of each block's body, once per point of its domain.
+Result<std::shared_ptr<const CompiledKernel>> compile_one(const KernelRequest& request, const codegen::Target& target) {
+  const schedule::KernelProgram program = space::default_program(request.naive, request.constants, target);
+  HONE_TRY(measure::LoadedKernel loaded, measure::load_kernel(program, target));
+  CompiledKernel kernel{.code = std::move(loaded.code),
+                        .entry = loaded.entry,
+                        .prepare = loaded.prepare,
+                        .flops = request.flops};
+  for (const std::size_t param : program.packed) {
+    const ir::Expr& buffer = program.main.params[param];
+    CompiledKernel::Packed packed{param, graph::element_type(buffer.type()), {}};
+    for (const ir::Expr& extent : buffer.get<ir::Buffer>().shape) packed.shape.push_back(ir::constant_value(extent));
+    kernel.packed.push_back(std::move(packed));
+  }
+  return std::make_shared<const CompiledKernel>(std::move(kernel));
+}
+
+}  // namespace
+
 double flops_of(const ir::Function& naive) {
   double flops = 0;
   ir::walk(naive.body, [&](const ir::Stmt& s) {
@@ -42,24 +59,6 @@ double flops_of(const ir::Function& naive) {
   });
   return flops;
 }
-
-Result<std::shared_ptr<const CompiledKernel>> compile_one(const KernelRequest& request, const codegen::Target& target) {
-  const schedule::KernelProgram program = space::default_program(request.naive, request.constants, target);
-  HONE_TRY(measure::LoadedKernel loaded, measure::load_kernel(program, target));
-  CompiledKernel kernel{.code = std::move(loaded.code),
-                        .entry = loaded.entry,
-                        .prepare = loaded.prepare,
-                        .flops = flops_of(request.naive)};
-  for (const std::size_t param : program.packed) {
-    const ir::Expr& buffer = program.main.params[param];
-    CompiledKernel::Packed packed{param, graph::element_type(buffer.type()), {}};
-    for (const ir::Expr& extent : buffer.get<ir::Buffer>().shape) packed.shape.push_back(ir::constant_value(extent));
-    kernel.packed.push_back(std::move(packed));
-  }
-  return std::make_shared<const CompiledKernel>(std::move(kernel));
-}
-
-}  // namespace
 
 Result<std::vector<std::shared_ptr<const CompiledKernel>>> KernelCache::compile(
     const std::vector<KernelRequest>& requests) {

@@ -35,7 +35,11 @@ struct CompiledKernel {
 struct KernelRequest {
   ir::Function naive;
   std::vector<std::size_t> constants;  ///< parameters that never change
+  double flops = 0;                    ///< of what it means, whatever the algorithm
 };
+
+/// The floating-point operations of a naive program: those of each block's body, once per point of its domain.
+double flops_of(const ir::Function& naive);
 
 /// Compiled kernels by the structure of their naive programs. Thread-safe.
 class KernelCache {

@@ -73,7 +73,9 @@ class Application {
     ValueId id = kAbsent;                       ///< the value in the graph, for `expand`
   };
 
-  Application(const Node& node, std::span<const Input> inputs) : node_(node), inputs_(inputs) {}
+  /// `winograd_tile`: see Algorithm.
+  Application(const Node& node, std::span<const Input> inputs, std::int64_t winograd_tile = 0)
+      : node_(node), inputs_(inputs), winograd_tile_(winograd_tile) {}
 
   const Node& node() const { return node_; }
   const std::string& op() const { return node_.op; }
@@ -100,6 +102,9 @@ class Application {
   std::optional<std::size_t> needed() const { return needed_; }
   /// Whether the content is known.
   bool is_known(std::size_t i) const { return i < inputs_.size() && inputs_[i].value; }
+
+  /// The tile of Winograd's algorithm that a convolution is to be defined by, 0 for the sum over its window.
+  std::int64_t winograd_tile() const { return winograd_tile_; }
 
   // Attributes.
 
@@ -135,6 +140,7 @@ class Application {
 
   const Node& node_;
   std::span<const Input> inputs_;
+  std::int64_t winograd_tile_ = 0;
   mutable std::optional<std::size_t> needed_;
 };
 

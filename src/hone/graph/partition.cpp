@@ -33,7 +33,7 @@ std::optional<tensor::Tensor> built_in(const Stage& stage, ValueId id) {
 /// Defines nodes one after the other, each on the tensors of the ones before.
 class Definitions {
  public:
-  explicit Definitions(const Stage& stage) : stage_(stage) {}
+  explicit Definitions(const Stage& stage, const Algorithm& algorithm = {}) : stage_(stage), algorithm_(algorithm) {}
 
   /// The tensor of a value: defined here, built in, or a placeholder.
   const tensor::Tensor& tensor(ValueId id) {
@@ -60,7 +60,7 @@ class Definitions {
       }
       inputs.push_back(std::move(input));
     }
-    const Application op(node, inputs);
+    const Application op(node, inputs, algorithm_.winograd_tile);
     HONE_TRY(std::vector<tensor::Tensor> outputs, define(op, *find_operator(node.domain, node.op)));
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
       if (node.outputs[i] != kAbsent) tensors_.emplace(node.outputs[i], outputs[i]);
@@ -72,6 +72,7 @@ class Definitions {
 
  private:
   const Stage& stage_;
+  Algorithm algorithm_;
   std::map<ValueId, tensor::Tensor> tensors_;
   std::vector<ValueId> placeholders_;
 };
@@ -280,8 +281,27 @@ class Partitioner {
 
 Result<std::vector<Group>> partition(const Stage& stage) { return Partitioner(stage).run(); }
 
-Result<ir::Function> lower(const Stage& stage, const Group& group) {
-  Definitions definitions(stage);
+std::optional<WinogradShape> winograd_shape(const Stage& stage, const Group& group) {
+  for (const std::size_t i : group.nodes) {
+    const Node& node = stage.graph.nodes[i];
+    if (node.op != "Conv" || !node.domain.empty()) continue;
+    const auto all_are_1 = [&](std::string_view name) {
+      const std::vector<std::int64_t> numbers = node.attributes.integers(name);
+      return std::all_of(numbers.begin(), numbers.end(), [](std::int64_t n) { return n == 1; });
+    };
+    const bool is_grouped = node.attributes.integer("group", 1) != 1;
+    const auto& y = stage.specs[static_cast<std::size_t>(node.outputs[0])];
+    const runtime::Tensor* weight = stage.graph.constant_tensor(node.inputs[1]);
+    if (!y || !weight || y->type != ElementType::F32 || y->shape.size() != 4 || is_grouped) continue;
+    if (weight->shape()[2] != 3 || weight->shape()[3] != 3 || !all_are_1("strides") || !all_are_1("dilations"))
+      continue;
+    return WinogradShape{y->shape[0], weight->shape()[1], y->shape[1], y->shape[2], y->shape[3]};
+  }
+  return std::nullopt;
+}
+
+Result<ir::Function> lower(const Stage& stage, const Group& group, const Algorithm& algorithm) {
+  Definitions definitions(stage, algorithm);
   for (const std::size_t i : group.nodes) HONE_TRY(definitions.add(stage.graph.nodes[i]));
   std::vector<tensor::Tensor> inputs, outputs;
   for (const ValueId id : group.inputs) inputs.push_back(definitions.tensor(id));

@@ -1,6 +1,7 @@
 /// Partition: cuts a stage into groups of nodes, each of which becomes one kernel.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,21 @@ struct Group {
 /// reads that one's result element by element, and nobody else does.
 Result<std::vector<Group>> partition(const Stage& stage);
 
+/// How a group computes what it means, where there is a choice.
+struct Algorithm {
+  std::int64_t winograd_tile = 0;  ///< m of F(m, 3) for its convolution; 0: the sum over the window
+};
+
 /// The naive program of a Kernel group: its parameters are the inputs, then the outputs.
-Result<ir::Function> lower(const Stage& stage, const Group& group);
+Result<ir::Function> lower(const Stage& stage, const Group& group, const Algorithm& algorithm = {});
+
+/// A convolution that Winograd's algorithm may compute: 3 by 3, of floats, by a constant weight.
+struct WinogradShape {
+  std::int64_t images = 0, in_channels = 0, out_channels = 0, height = 0, width = 0;  ///< of the result
+};
+
+/// The convolution of a group, if Winograd's algorithm may compute it.
+std::optional<WinogradShape> winograd_shape(const Stage& stage, const Group& group);
 
 /// The operators of a group: "Conv+Add+Relu".
 std::string describe(const Stage& stage, const Group& group);
