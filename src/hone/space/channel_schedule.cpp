@@ -153,6 +153,42 @@ std::vector<std::string> outer_order(const Anatomy& anatomy, const codegen::Targ
   return order;
 }
 
+/// How many values of the outer reduction loop one block of weights takes that stays in the L1 cache while all
+/// positions use it; 0 if there is no need, or the sums of all positions would not stay there as well.
+std::int64_t reduction_block(const Anatomy& anatomy, const Tile& tile, const codegen::Target& target) {
+  if (!anatomy.has_products || anatomy.reduced.size() < 2 || !anatomy.reduced.back().name.ends_with(".1")) return 0;
+  const std::int64_t vector_bytes = anatomy.lanes.inner.extent * 4;
+  std::int64_t steps = 1, positions = 1;
+  for (const NaiveLoop& loop : anatomy.reduced) steps *= loop.extent;
+  for (const NaiveLoop& loop : anatomy.spatial)
+    if (!loop.var.is(anatomy.lanes.outer.var) && !loop.var.is(anatomy.lanes.inner.var)) positions *= loop.extent;
+  const std::int64_t cache = std::max<std::int64_t>(target.l1_bytes, std::int64_t{1} << 15);
+  const bool sums_stay = positions * tile.vectors * vector_bytes <= cache / 3;
+  const bool weights_stay = steps * tile.vectors * vector_bytes <= cache / 2;
+  if (!sums_stay || weights_stay || positions <= tile.rows) return 0;
+  const std::int64_t outer = anatomy.reduced.front().extent;
+  const std::int64_t most = std::max<std::int64_t>(1, cache / 2 / (steps / outer * tile.vectors * vector_bytes));
+  std::int64_t block = 1;
+  for (std::int64_t i = 1; i <= std::min(outer, most); ++i)
+    if (outer % i == 0) block = i;
+  return block;
+}
+
+/// Fetches the next block of packed weights while one is used.
+void fetch_ahead(Program& program, const Anatomy& anatomy, const std::vector<std::string>& order) {
+  const std::string blocks = anatomy.reduced.front().name + ".0";
+  // The innermost loop that runs more than once but for the lanes of the reduction and the tile itself.
+  const auto lanes = std::find(order.begin(), order.end(), anatomy.reduced.back().name);
+  for (auto inner = lanes; inner != order.begin() && *--inner != blocks;) {
+    const Result<schedule::Path> path = schedule::find_loop(program, *inner, "default");
+    if (!path || ir::as_int(path->loop().extent).value_or(1) < 2) continue;
+    for (const ir::Expr& param : schedule::read_buffers(schedule::blocks_below(*path).front().block()))
+      if (const std::string name = ir::name_of(param); name.ends_with(".packed"))
+        attempt(program, schedule::spread_prefetch(program, name, blocks, *inner, 1));
+    return;
+  }
+}
+
 /// Computes what the block reads, such as a padded image, where it is read: each element is used a few times only.
 bool inline_inputs(Program& program, const Anatomy& anatomy) {
   bool is_changed = false;
@@ -169,12 +205,15 @@ void attach_readers(Program& program, const ir::Expr& result, const std::string&
   for (const schedule::Path& reader : schedule::readers(program, result)) {
     const std::string name = reader.block().name;
     if (schedule::is_reduction(reader.block())) continue;
-    const std::vector<NaiveLoop> loops = naive_loops(program, name);
     if (attempt(program, schedule::reverse_compute_at(program, name, loop))) {
       const std::vector<std::string> moved = schedule::loops_of(program, name);
       attempt(program, schedule::vectorize(program, moved.back()));
-      for (std::size_t i = moved.size() - 1; i-- > 0 && moved[i] != loop;)
+      std::int64_t copies = 1;
+      for (std::size_t i = moved.size() - 1; i-- > 0 && moved[i] != loop;) {
+        copies *= ir::as_int(schedule::find_loop(program, moved[i], "default")->loop().extent).value_or(1);
+        if (copies > 32) break;
         attempt(program, schedule::unroll(program, moved[i]));
+      }
     }
     break;
   }
@@ -198,13 +237,28 @@ bool tile_channels(Program& program, const std::string& block, std::span<const s
                                                         std::vector<std::int64_t>{schedule::kRest, tile.rows})))
     return false;
   std::vector<std::string> order = outer_order(*anatomy, target);
-  const std::size_t depth = order.size();
-  for (const NaiveLoop& loop : anatomy->reduced) order.push_back(loop.name);
+  std::size_t depth = order.size();
+  const std::int64_t block_of_reduction = reduction_block(*anatomy, tile, target);
+  if (block_of_reduction > 0) {
+    // Weights are read once, a block at a time: channels outside, then the blocks, then the positions.
+    const std::string channels = outer.name + ".0", reduced = anatomy->reduced.front().name;
+    if (!attempt(changed,
+                 schedule::split(changed, reduced, std::vector<std::int64_t>{schedule::kRest, block_of_reduction})))
+      return false;
+    std::erase(order, channels);
+    order.insert(order.begin(), {channels, reduced + ".0"});
+    depth = 1;
+    order.push_back(reduced + ".1");
+  } else {
+    order.push_back(anatomy->reduced.front().name);
+  }
+  for (std::size_t i = 1; i < anatomy->reduced.size(); ++i) order.push_back(anatomy->reduced[i].name);
   if (anatomy->row) order.push_back(anatomy->row->name + ".1");
   order.push_back(outer.name + ".1");
   order.push_back(anatomy->lanes.inner.name);
   if (!attempt(changed, schedule::reorder(changed, order))) return false;
   if (!attempt(changed, schedule::vectorize(changed, anatomy->lanes.inner.name))) return false;
+  if (block_of_reduction > 0) fetch_ahead(changed, *anatomy, order);
   attempt(changed, schedule::unroll(changed, outer.name + ".1"));
   if (anatomy->row) attempt(changed, schedule::unroll(changed, anatomy->row->name + ".1"));
   if (!anatomy->has_products) {

@@ -98,15 +98,15 @@ Program schedule_blocks(const Program& naive, std::span<const std::size_t> const
 
 std::int64_t default_winograd_tile(const Convolution3x3& conv, const codegen::Target& target) {
   constexpr std::int64_t kFewestChannels = 32;  // below, the transforms are most of the work
-  constexpr double kBytesPerCycle = 5;          // of memory beyond the L2
+  constexpr double kBytesPerCycle = 3.5;        // of memory beyond the L2
   if (conv.in_channels < kFewestChannels || conv.out_channels < kFewestChannels) return 0;
   const auto lanes = static_cast<double>(target.lanes(32));
   const double channels = static_cast<double>(conv.in_channels * conv.out_channels);
   const auto cycles = [&](std::int64_t m) {
     const std::int64_t tile = m == 0 ? 1 : m;
     const auto points = static_cast<double>(m == 0 ? 9 : (m + 2) * (m + 2));
-    const auto tiles = static_cast<double>(conv.images * ((conv.height + tile - 1) / tile) *
-                                           ((conv.width + tile - 1) / tile));
+    const auto tiles =
+        static_cast<double>(conv.images * ((conv.height + tile - 1) / tile) * ((conv.width + tile - 1) / tile));
     const double products = points * tiles * channels / (2 * lanes) / 0.85;
     const double transforms =
         m == 0 ? 0 : 2.5 * points * tiles * static_cast<double>(conv.in_channels + conv.out_channels) / lanes;

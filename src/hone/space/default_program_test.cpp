@@ -109,10 +109,11 @@ TEST(DefaultProgram, ComputesLayersInBlockedLayouts) {
   Rng rng(/*seed=*/2);
   runtime::ThreadPool pool(2);
   const Layer layers[] = {
-      {16, 32, 6, 7, 1, 1, 1, 16, 16},  {3, 16, 9, 8, 3, 2, 1, 0, 16},   {16, 24, 5, 15, 3, 1, 1, 16, 8},
-      {24, 16, 4, 3, 3, 1, 1, 8, 16},   {16, 48, 3, 1, 3, 1, 1, 16, 16}, {32, 32, 7, 16, 3, 1, 32, 16, 16},
-      {16, 16, 9, 9, 5, 2, 16, 16, 16}, {16, 16, 1, 1, 1, 1, 1, 16, 0},  {8, 64, 2, 13, 1, 2, 1, 8, 16},
-      {16, 16, 5, 29, 3, 1, 16, 16, 8},
+      {16, 32, 6, 7, 1, 1, 1, 16, 16},  {3, 16, 9, 8, 3, 2, 1, 0, 16},    {16, 24, 5, 15, 3, 1, 1, 16, 8},
+      {24, 16, 4, 3, 3, 1, 1, 8, 16},   {16, 48, 3, 1, 3, 1, 1, 16, 16},  {32, 32, 7, 16, 3, 1, 32, 16, 16},
+      {16, 16, 9, 9, 5, 2, 16, 16, 16}, {16, 16, 1, 1, 1, 1, 1, 16, 0},   {8, 64, 2, 13, 1, 2, 1, 8, 16},
+      {16, 16, 5, 29, 3, 1, 16, 16, 8}, {512, 32, 5, 7, 1, 1, 1, 16, 16}, {128, 32, 4, 5, 3, 1, 1, 16, 16},
+      {32, 16, 6, 6, 1, 1, 1, 16, 16},
   };
   for (const char* text : {"cpu -threads=2", "x86-64 -mattr=+avx2 -threads=1"}) {
     const codegen::Target target = codegen::parse_target(text).value();
@@ -127,6 +128,14 @@ TEST(DefaultProgram, ComputesLayersInBlockedLayouts) {
       EXPECT_LE(ir::max_difference(found->back(), expected.back()), 1e-5) << ir::to_text(program.main);
     }
   }
+}
+
+TEST(DefaultWinogradTile, IsChosenWhereThereIsMuchToMultiply) {
+  const codegen::Target target = codegen::parse_target("cpu -mcpu=sapphirerapids -threads=1").value();
+  EXPECT_EQ(default_winograd_tile({1, 64, 64, 56, 56}, target), 4);
+  EXPECT_EQ(default_winograd_tile({1, 3, 64, 224, 224}, target), 0);
+  EXPECT_EQ(default_winograd_tile({1, 64, 64, 1, 1}, target), 0);
+  EXPECT_EQ(default_winograd_tile({1, 64, 64, 0, 0}, target), 0);
 }
 
 }  // namespace
