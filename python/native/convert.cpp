@@ -72,35 +72,12 @@ Tensor share_buffer(ElementType type, nb::handle array) {
   return Tensor::view(type, Shape(view->shape, view->shape + view->ndim), view->buf, std::move(owner));
 }
 
-/// How many bits of each byte are the element, for types that share a byte with nothing else.
-int bits_below_byte(ElementType type) {
-  switch (type) {
-    case ElementType::U2:
-    case ElementType::I2:
-      return 2;
-    case ElementType::U4:
-    case ElementType::I4:
-    case ElementType::F4E2M1:
-      return 4;
-    case ElementType::F6E2M3:
-    case ElementType::F6E3M2:
-      return 6;
-    default:
-      return 8;
-  }
-}
-
 /// A copy with the bits above each element set as our tensors have them: ml_dtypes leaves them open.
-Tensor settled(const Tensor& tensor, int bits) {
+Tensor settled(const Tensor& tensor) {
   Tensor copy = unwrap(Tensor::allocate(tensor.type(), tensor.shape()));
-  const bool is_signed = tensor.type() == ElementType::I2 || tensor.type() == ElementType::I4;
   const std::span<const std::uint8_t> from = tensor.as<std::uint8_t>();
   const std::span<std::uint8_t> to = copy.as<std::uint8_t>();
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    const int low = from[i] & ((1 << bits) - 1);
-    const bool is_negative = is_signed && (low >> (bits - 1)) != 0;
-    to[i] = static_cast<std::uint8_t>(is_negative ? low - (1 << bits) : low);
-  }
+  for (std::size_t i = 0; i < from.size(); ++i) to[i] = runtime::byte_of(tensor.type(), from[i]);
   return copy;
 }
 
@@ -116,8 +93,7 @@ Value from_array(nb::object array, const Port& port) {
   }
   if (!nb::cast<bool>(array.attr("flags").attr("c_contiguous"))) array = array.attr("copy")("C");
   Tensor tensor = share_buffer(*type, array);
-  const int bits = bits_below_byte(*type);
-  return bits == 8 ? tensor : settled(tensor, bits);
+  return runtime::bits_of(*type) >= 8 ? tensor : settled(tensor);
 }
 
 Value from_dlpack(nb::handle object, const Port& port) {

@@ -7,16 +7,16 @@ namespace {
 
 struct Description {
   std::string_view name;
-  std::size_t bytes;
+  int bits;
 };
 
 constexpr std::array<Description, 29> kDescriptions = {{
-    {"undefined", 0},      {"float", 4},    {"uint8", 1},        {"int8", 1},           {"uint16", 2},
-    {"int16", 2},          {"int32", 4},    {"int64", 8},        {"string", 0},         {"bool", 1},
-    {"float16", 2},        {"double", 8},   {"uint32", 4},       {"uint64", 8},         {"complex64", 8},
-    {"complex128", 16},    {"bfloat16", 2}, {"float8e4m3fn", 1}, {"float8e4m3fnuz", 1}, {"float8e5m2", 1},
-    {"float8e5m2fnuz", 1}, {"uint4", 1},    {"int4", 1},         {"float4e2m1", 1},     {"float8e8m0", 1},
-    {"uint2", 1},          {"int2", 1},     {"float6e2m3", 1},   {"float6e3m2", 1},
+    {"undefined", 0},      {"float", 32},    {"uint8", 8},        {"int8", 8},           {"uint16", 16},
+    {"int16", 16},         {"int32", 32},    {"int64", 64},       {"string", 0},         {"bool", 8},
+    {"float16", 16},       {"double", 64},   {"uint32", 32},      {"uint64", 64},        {"complex64", 64},
+    {"complex128", 128},   {"bfloat16", 16}, {"float8e4m3fn", 8}, {"float8e4m3fnuz", 8}, {"float8e5m2", 8},
+    {"float8e5m2fnuz", 8}, {"uint4", 4},     {"int4", 4},         {"float4e2m1", 4},     {"float8e8m0", 8},
+    {"uint2", 2},          {"int2", 2},      {"float6e2m3", 6},   {"float6e3m2", 6},
 }};
 
 const Description& description_of(ElementType type) {
@@ -26,7 +26,16 @@ const Description& description_of(ElementType type) {
 
 }  // namespace
 
-std::size_t bytes_of(ElementType type) { return description_of(type).bytes; }
+int bits_of(ElementType type) { return description_of(type).bits; }
+
+std::size_t bytes_of(ElementType type) { return static_cast<std::size_t>((bits_of(type) + 7) / 8); }
+
+std::uint8_t byte_of(ElementType type, unsigned code) {
+  const unsigned element = code & ((1U << bits_of(type)) - 1);
+  const bool is_signed = type == ElementType::I4 || type == ElementType::I2;
+  const bool is_negative = is_signed && (element >> (bits_of(type) - 1)) != 0;
+  return static_cast<std::uint8_t>(is_negative ? element | (0xffU << bits_of(type)) : element);
+}
 
 std::string_view name_of(ElementType type) { return description_of(type).name; }
 

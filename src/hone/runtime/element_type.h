@@ -45,6 +45,11 @@ enum class ElementType : std::uint8_t {
 /// unsigned ones the number, narrow floats their bits. A string has no size (0).
 std::size_t bytes_of(ElementType type);
 
+/// Bits of one element by itself: 2, 4 or 6 for the types below 8 bits, otherwise those of its bytes.
+int bits_of(ElementType type);
+/// The byte that our tensors hold for an element below 8 bits, whose bits are the lowest of `code`.
+std::uint8_t byte_of(ElementType type, unsigned code);
+
 /// The type's name as ONNX prints it in type strings: "float", "int64", "float8e4m3fn", …
 std::string_view name_of(ElementType type);
 /// The type that has this number in ONNX.

@@ -142,24 +142,7 @@ bool is_signed(ElementType type) {
 
 }  // namespace
 
-int width_of(ElementType type) {
-  switch (type) {
-    case ElementType::Bool:
-      return 1;
-    case ElementType::U2:
-    case ElementType::I2:
-      return 2;
-    case ElementType::U4:
-    case ElementType::I4:
-    case ElementType::F4E2M1:
-      return 4;
-    case ElementType::F6E2M3:
-    case ElementType::F6E3M2:
-      return 6;
-    default:
-      return static_cast<int>(runtime::bytes_of(type)) * 8;
-  }
-}
+int width_of(ElementType type) { return type == ElementType::Bool ? 1 : runtime::bits_of(type); }
 
 std::int64_t least_of(ElementType type) { return is_signed(type) ? -(std::int64_t{1} << (width_of(type) - 1)) : 0; }
 
