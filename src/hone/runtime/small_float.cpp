@@ -51,7 +51,8 @@ std::uint32_t SmallFloatFormat::largest() const {
 std::uint32_t SmallFloatFormat::nan() const {
   switch (specials) {
     case Specials::Ieee:
-      return (((1u << exponent_bits) - 1) << mantissa_bits) | (1u << (mantissa_bits - 1));
+      if (width() == 16) return (((1u << exponent_bits) - 1) << mantissa_bits) | (1u << (mantissa_bits - 1));
+      [[fallthrough]];  // of the NaNs of F8E5M2, ONNX writes the largest
     case Specials::NanAtTop:
       return (1u << (width() - 1)) - 1;
     case Specials::NanAtZero:
