@@ -141,6 +141,16 @@ std::uint64_t width_bits(DType type, Number a) {
   return static_cast<std::uint64_t>(a.i) & (~std::uint64_t{0} >> (64 - type.bits()));
 }
 
+/// The product of as many `a` as the bits of `exponent` say, read without a sign; it wraps.
+Number integer_power(DType type, Number a, Number exponent) {
+  Number product = of_int(1);
+  for (std::uint64_t rest = width_bits(type, exponent); rest != 0; rest >>= 1) {
+    if ((rest & 1) != 0) product = multiply(type, product, a);
+    a = multiply(type, a, a);
+  }
+  return product;
+}
+
 /// Functions on integers (and bools) of one type.
 Number integer_call(Intrinsic function, DType type, Number a, Number b) {
   switch (function) {
@@ -148,6 +158,8 @@ Number integer_call(Intrinsic function, DType type, Number a, Number b) {
       return absolute(type, a);
     case Intrinsic::Fmod:
       return integer_remainder(type, a, b);
+    case Intrinsic::Pow:
+      return integer_power(type, a, b);
     case Intrinsic::BitAnd:
       return of_int(a.i & b.i);
     case Intrinsic::BitOr:

@@ -20,9 +20,9 @@ constexpr std::array kFloatFunctions = {
     Intrinsic::Sinh,  Intrinsic::Cosh,  Intrinsic::Tanh,  Intrinsic::Asinh, Intrinsic::Acosh, Intrinsic::Atanh,
     Intrinsic::Erf,   Intrinsic::Floor, Intrinsic::Ceil,  Intrinsic::Round, Intrinsic::Trunc, Intrinsic::Sigmoid,
     Intrinsic::Fma,   Intrinsic::Abs,   Intrinsic::Fmod};
-constexpr std::array kIntegerFunctions = {Intrinsic::BitAnd,   Intrinsic::BitOr,     Intrinsic::BitXor,
-                                          Intrinsic::BitNot,   Intrinsic::ShiftLeft, Intrinsic::ShiftRight,
-                                          Intrinsic::PopCount, Intrinsic::Abs,       Intrinsic::Fmod};
+constexpr std::array kIntegerFunctions = {
+    Intrinsic::BitAnd,     Intrinsic::BitOr,    Intrinsic::BitXor, Intrinsic::BitNot, Intrinsic::ShiftLeft,
+    Intrinsic::ShiftRight, Intrinsic::PopCount, Intrinsic::Abs,    Intrinsic::Fmod,   Intrinsic::Pow};
 constexpr std::array kReductions = {Intrinsic::ReduceAdd, Intrinsic::ReduceMul, Intrinsic::ReduceMin,
                                     Intrinsic::ReduceMax};
 /// Plain, with the marks of schedule steps, like words of the text form, and in need of quotes.

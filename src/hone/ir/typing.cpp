@@ -85,6 +85,7 @@ Result<DType> type_of_call(Intrinsic function, const std::vector<Expr>& args, DT
   switch (function) {
     case Intrinsic::Abs:
     case Intrinsic::Fmod:
+    case Intrinsic::Pow:
       if (!is_number(type) || !all_of_type(args, type)) return refuse(name, types_of(args), "one number type");
       return type;
     case Intrinsic::IsNan:

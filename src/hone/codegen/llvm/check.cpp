@@ -38,6 +38,7 @@ bool is_supported(const Call& node) {
     case Intrinsic::Trunc:
     case Intrinsic::Fma:
     case Intrinsic::Fmod:
+    case Intrinsic::Pow:
     case Intrinsic::ReduceAdd:
     case Intrinsic::ReduceMul:
     case Intrinsic::ReduceMin:

@@ -74,6 +74,8 @@ llvm::Value* FunctionEmitter::simple_call(Intrinsic function, DType t, const std
       return t.is_signed() ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, b_.getFalse()) : x;
     case Intrinsic::Fmod:
       return t.is_float() ? nullptr : safe_divide(/*remainder=*/true, t, x, args[1]);
+    case Intrinsic::Pow:
+      return t.is_float() ? nullptr : integer_power(t, x, args[1]);
     case Intrinsic::Fma:
       if (!t.is_float()) return int_arithmetic(Kind::Add, t, int_arithmetic(Kind::Mul, t, x, args[1]), args[2]);
       return b_.CreateIntrinsic(llvm::Intrinsic::fma, {ty}, {x, args[1], args[2]});
@@ -100,6 +102,17 @@ llvm::Value* FunctionEmitter::simple_call(Intrinsic function, DType t, const std
     default:
       return nullptr;
   }
+}
+
+llvm::Value* FunctionEmitter::integer_power(DType t, llvm::Value* base, llvm::Value* exponent) {
+  llvm::Value* product = llvm::ConstantInt::get(base->getType(), 1);
+  llvm::Type* bit = type(kBool.with_lanes(t.lanes));
+  for (int i = 0; i < t.bits(); ++i) {
+    llvm::Value* is_set = b_.CreateTrunc(b_.CreateLShr(exponent, static_cast<std::uint64_t>(i)), bit);
+    product = b_.CreateSelect(is_set, b_.CreateMul(product, base), product);
+    base = b_.CreateMul(base, base);
+  }
+  return product;
 }
 
 llvm::Value* FunctionEmitter::expanded_call(const Call& node, DType t, const std::vector<llvm::Value*>& args) {

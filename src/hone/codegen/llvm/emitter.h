@@ -144,6 +144,7 @@ class FunctionEmitter {
 
   // emit_call.cpp
   llvm::Value* call(const ir::Call& node, ir::DType type);
+  llvm::Value* integer_power(ir::DType type, llvm::Value* base, llvm::Value* exponent);
   llvm::Value* half_fma(ir::DType type, const std::vector<llvm::Value*>& args);
   llvm::Value* simple_call(ir::Intrinsic function, ir::DType type, const std::vector<llvm::Value*>& args);
   llvm::Value* expanded_call(const ir::Call& node, ir::DType type, const std::vector<llvm::Value*>& args);

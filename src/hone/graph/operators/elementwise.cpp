@@ -79,10 +79,26 @@ std::optional<double> known_exponent(const Application& op) {
   return values && values->size() == 1 ? std::optional((*values)[0]) : std::nullopt;
 }
 
-/// The type to compute a power in: f64 for integers, whose powers up to 2^53 it holds exactly.
+/// The type to compute a power in, where one of the two is a float.
 ir::DType power_type(ir::DType base, ir::DType exponent) {
   if (!base.is_float() || exponent == ir::kF64) return ir::kF64;
   return widened(base);
+}
+
+/// The power of integers, which wraps. Where the exponent is negative, the inverse without its fraction; 0 has none,
+/// and gives 0.
+Expr integer_power(const Expr& x, const Expr& y) {
+  const auto integer = [](const Expr& like, std::int64_t value) { return ir::constant(like.type(), value); };
+  const ir::DType inner = std::max(x.type().bits(), y.type().bits()) <= 32 ? ir::kI32 : ir::kI64;
+  const Expr power =
+      ir::cast(x.type(), ir::call(Intrinsic::Pow, {ir::cast(inner, x), ir::cast(inner, y)}));  // keeps all bits
+  if (!y.type().is_signed()) return power;
+  Expr inverse = ir::select(ir::eq(x, integer(x, 1)), x, zero(x));
+  if (x.type().is_signed()) {
+    const Expr is_odd = ir::eq(ir::floor_mod(y, integer(y, 2)), integer(y, 1));
+    inverse = ir::select(ir::eq(x, integer(x, -1)), ir::select(is_odd, x, integer(x, 1)), inverse);
+  }
+  return ir::select(y < zero(y), inverse, power);
 }
 
 Result<Tensors> define_pow(const Application& op) {
@@ -92,6 +108,11 @@ Result<Tensors> define_pow(const Application& op) {
   if (exponent == 2.0) return map_first(op, [](const Expr& x) { return x * x; });
   if (exponent == 3.0) return map_first(op, [](const Expr& x) { return x * x * x; });
   if (exponent == -1.0 && type.is_float()) return unary<reciprocal>(op);
+  if (!type.is_float() && !op.tensor(1).type().is_float()) return binary<integer_power>(op);
+  if (!type.is_float() && exponent && *exponent == std::trunc(*exponent) && std::fabs(*exponent) < 64)
+    return map_first(op, [&](const Expr& x) {
+      return integer_power(x, ir::constant(ir::kI32, static_cast<std::int64_t>(*exponent)));
+    });
   const ir::DType inner = power_type(type, op.tensor(1).type());
   return zip_first_two(op, [&](const Expr& x, const Expr& y) {
     return ir::cast(type, ir::call(Intrinsic::Pow, {ir::cast(inner, x), ir::cast(inner, y)}));
