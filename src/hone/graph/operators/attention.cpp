@@ -55,6 +55,8 @@ Result<void> check_mask(const Application& op) {
     if (op.has(input) && op.shape(input) != tensor::Shape{op.shape(0)[0]})
       return op.fail("input {} of shape {}, allowed is [{}]", input, tensor::show_shape(op.shape(input)),
                      op.shape(0)[0]);
+  if (op.has(4) && op.shape(4) != tensor::Shape{op.shape(0)[1]})
+    return op.fail("sinks of shape {}, allowed is [{}]", tensor::show_shape(op.shape(4)), op.shape(0)[1]);
   if (!op.has(1)) return {};
   tensor::Shape shape = op.shape(1);
   if (!shape.empty() && shape.back() < op.shape(0)[3]) shape.back() = op.shape(0)[3];  // the rest is not seen
@@ -64,7 +66,7 @@ Result<void> check_mask(const Application& op) {
                  tensor::show_shape(op.shape(0)));
 }
 
-/// scores, mask?, lengths?, starts? -> weights, shown?
+/// scores, mask?, lengths?, starts?, sinks? -> weights, shown?
 Result<std::vector<Tensor>> define_weights(const Application& op) {
   HONE_TRY(check_mask(op));
   const Tensor& scores = op.tensor(0);
@@ -90,7 +92,10 @@ Result<std::vector<Tensor>> define_weights(const Application& op) {
     return tensor::reduce_max(plan.reduced(), [&](const Indices& r) { return biased(plan.element(i, r)); });
   });
   const bool is_plain = op.integer("plain_softmax", 0) != 0;
-  const Tensor base = tensor::map("base", largest, [&](const Expr& e) {
+  const auto sink = [&](const Indices& i) { return ir::cast(type, op.tensor(4)(i[1])); };
+  const Tensor base = tensor::compute("base", tensor::axes_of(plan.kept()), [&](const Indices& i) {
+    const Expr e = largest(i);
+    if (op.has(4)) return ir::max(ir::cast(type, e), sink(i));
     if (is_plain) return ir::cast(type, e);
     return ir::select(ir::eq(e, tensor::lowest(scores.type())), real_constant(type, 0), ir::cast(type, e));
   });
@@ -99,8 +104,10 @@ Result<std::vector<Tensor>> define_weights(const Application& op) {
   });
   const Tensor sum = sum_over("sum", plan, [&](const Indices& i) { return exponential(i); });
   const Tensor weights = tensor::compute("weights", axes, [&](const Indices& i) {
-    const Expr total = rounded_sum(softmax_type, sum(plan.row(i)), plan.count()), zero = real_constant(type, 0);
+    Expr total = rounded_sum(softmax_type, sum(plan.row(i)), plan.count());
+    if (op.has(4)) total = total + rounded(ir::call(Intrinsic::Exp, {sink(i) - base(plan.row(i))}));
     if (is_plain) return ir::cast(scores.type(), rounded(exponential(i) / total));
+    const Expr zero = real_constant(type, 0);
     return ir::cast(scores.type(), rounded(ir::select(ir::eq(total, zero), zero, exponential(i) / total)));
   });
   const std::int64_t shown = op.integer("shown", 0);
@@ -182,9 +189,8 @@ std::span<const Operator> attention_operators() {
        .expand = expand_attention},
       {.name = "AttentionWeights",
        .domain = "hone",
-       .schema = "scores: T, mask?: any, lengths?: index, starts?: index -> weights: T, shown?: T; is_causal, "
-                 "left_window, past, plain_softmax, "
-                 "right_window, shown, softcap, softmax_type; T: float",
+       .schema = "scores: T, mask?: any, lengths?: index, starts?: index, sinks?: float -> weights: T, shown?: T; "
+                 "is_causal, left_window, past, plain_softmax, right_window, shown, softcap, softmax_type; T: float",
        .define = define_weights},
   };
   return entries;

@@ -106,8 +106,8 @@ Result<Attended> attend(const Application& op, Parts& parts, Shaped q, const Sha
                                          {"plain_softmax", std::int64_t{options.is_plain}}});
   const bool shows_more = options.shown != 0;
   const std::vector<ValueId> weights =
-      builder.add_node("hone", "AttentionWeights", {scores.id, mask.id, lengths.id, options.starts}, shows_more ? 2 : 1,
-                       std::move(attributes));
+      builder.add_node("hone", "AttentionWeights", {scores.id, mask.id, lengths.id, options.starts, options.sinks},
+                       shows_more ? 2 : 1, std::move(attributes));
   const Shaped folded = parts.reshape({weights[0], scores.shape}, {batch, groups, rows, keys});
   const Shape result = {batch, groups, rows, v.shape[3]};
   const Shaped y{builder.add("MatMul", {folded.id, v.id}), result};

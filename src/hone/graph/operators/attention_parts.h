@@ -53,6 +53,7 @@ struct AttentionOptions {
   ElementType softmax_type = ElementType::Undefined;
   bool is_plain = false;     ///< a query that sees no key gives what Softmax makes of that, not zeros
   ValueId starts = kAbsent;  ///< per batch entry, keys before the first query's own position; takes the place of `past`
+  ValueId sinks = kAbsent;   ///< per head, the score of a key without a value, which takes its part of the weights
 };
 
 /// The result of an attention, and the intermediate that `shown` names.

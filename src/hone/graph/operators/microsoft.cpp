@@ -1,3 +1,5 @@
+#include "hone/graph/operators/microsoft.h"
+
 #include "hone/graph/operators/attention_parts.h"
 #include "hone/graph/operators/families.h"
 #include "hone/graph/operators/product.h"
@@ -13,8 +15,6 @@ using tensor::Indices;
 using tensor::Tensor;
 
 namespace {
-
-constexpr std::string_view kDomain = "com.microsoft";
 
 /// A scale or bias that is one number or one per column.
 Result<void> expect_per_column(const Application& op, std::size_t input, std::int64_t columns) {
@@ -45,7 +45,7 @@ Result<std::vector<Tensor>> define_integer_to_float(const Application& op) {
 Result<std::vector<ValueId>> expand_dynamic_quantize_matmul(const Application& op, Builder& builder) {
   const std::vector<ValueId> a = builder.add_node("", "DynamicQuantizeLinear", {op.id(0)}, 3);
   const auto optional = [&](std::size_t i) { return op.has(i) ? op.id(i) : kAbsent; };
-  return builder.add_node(std::string(kDomain), "MatMulIntegerToFloat",
+  return builder.add_node(std::string(kMicrosoft), "MatMulIntegerToFloat",
                           {a[0], op.id(1), a[1], op.id(2), a[2], optional(3), optional(4)}, 1);
 }
 
@@ -232,7 +232,7 @@ Result<std::vector<ValueId>> expand_dynamic_quantize_lstm(const Application& op,
       return of_direction(input, n, op.rank(input) == 1 ? Shape{1} : Shape{gates});
     };
     const ValueId product =
-        builder.add_node(std::string(kDomain), "MatMulIntegerToFloat",
+        builder.add_node(std::string(kMicrosoft), "MatMulIntegerToFloat",
                          {rows.id, of_direction(1, n, {width, gates}), x[1], vector(8), x[2], vector(9)}, 1)[0];
     const Shaped one{product, {steps * batch, gates}};
     projected = projected.is_absent() ? one : parts.concat(projected, one, 1);
@@ -266,40 +266,33 @@ Result<std::vector<ValueId>> expand_dynamic_quantize_lstm(const Application& op,
 
 std::span<const Operator> microsoft_operators() {
   static const Operator entries[] = {
-      {.name = "MatMulIntegerToFloat",
-       .domain = kDomain,
-       .schema = "A: uint8|int8, B: uint8|int8, a_scale: T, b_scale: T, a_zero_point?: uint8|int8, b_zero_point?: "
-                 "uint8|int8, bias?: T -> Y: T; ; T: float",
-       .define = define_integer_to_float},
-      {.name = "DynamicQuantizeMatMul",
-       .domain = kDomain,
-       .schema = "A: float32, B: uint8|int8, b_scale: float32, b_zero_point?: uint8|int8, bias?: float32 -> Y: float32",
-       .expand = expand_dynamic_quantize_matmul},
-      {.name = "QGemm",
-       .domain = kDomain,
-       .schema =
-           "A: uint8|int8, a_scale: float32, a_zero_point: uint8|int8, B: uint8|int8, b_scale: float32, "
-           "b_zero_point: uint8|int8, C?: int32, y_scale?: float32, y_zero_point?: uint8|int8 -> Y; alpha, transA, "
-           "transB",
-       .define = define_quantized_gemm},
-      {.name = "MatMulNBits",
-       .domain = kDomain,
-       .schema = "A: T, B: uint8, scales: float, zero_points?: any, g_idx?: int32, bias?: T -> Y: T; K, N, "
-                 "accuracy_level, bits, block_size, weight_prepacked; T: float",
-       .define = define_matmul_bits},
-      {.name = "GatherBlockQuantized",
-       .domain = kDomain,
-       .schema =
-           "data: uint8|uint4|int4, indices: index, scales: T, zero_points?: uint8|uint4|int4 -> output: T; bits, "
-           "block_size, gather_axis, quantize_axis; T: float",
-       .define = define_gather_blocks},
-      {.name = "DynamicQuantizeLSTM",
-       .domain = kDomain,
-       .schema = "X: float32, W: uint8|int8, R: uint8|int8, B?: float32, sequence_lens?: int32, initial_h?: float32, "
-                 "initial_c?: float32, P?: float32, W_scale: float32, W_zero_point: uint8|int8, R_scale: float32, "
-                 "R_zero_point: uint8|int8 -> Y?: float32, Y_h?: float32, Y_c?: float32; activation_alpha, "
-                 "activation_beta, activations, clip, direction, hidden_size, input_forget, layout",
-       .expand = expand_dynamic_quantize_lstm},
+      microsoft("MatMulIntegerToFloat",
+                "A: uint8|int8, B: uint8|int8, a_scale: T, b_scale: T, a_zero_point?: uint8|int8, b_zero_point?: "
+                "uint8|int8, bias?: T -> Y: T; ; T: float",
+                define_integer_to_float),
+      microsoft("DynamicQuantizeMatMul",
+                "A: float32, B: uint8|int8, b_scale: float32, b_zero_point?: uint8|int8, bias?: float32 -> Y: float32",
+                expand_dynamic_quantize_matmul),
+      microsoft(
+          "QGemm",
+          "A: uint8|int8, a_scale: float32, a_zero_point: uint8|int8, B: uint8|int8, b_scale: float32, "
+          "b_zero_point: uint8|int8, C?: int32, y_scale?: float32, y_zero_point?: uint8|int8 -> Y; alpha, transA, "
+          "transB",
+          define_quantized_gemm),
+      microsoft("MatMulNBits",
+                "A: T, B: uint8, scales: float, zero_points?: any, g_idx?: int32, bias?: T -> Y: T; K, N, "
+                "accuracy_level, bits, block_size, weight_prepacked; T: float",
+                define_matmul_bits),
+      microsoft("GatherBlockQuantized",
+                "data: uint8|uint4|int4, indices: index, scales: T, zero_points?: uint8|uint4|int4 -> output: T; bits, "
+                "block_size, gather_axis, quantize_axis; T: float",
+                define_gather_blocks),
+      microsoft("DynamicQuantizeLSTM",
+                "X: float32, W: uint8|int8, R: uint8|int8, B?: float32, sequence_lens?: int32, initial_h?: float32, "
+                "initial_c?: float32, P?: float32, W_scale: float32, W_zero_point: uint8|int8, R_scale: float32, "
+                "R_zero_point: uint8|int8 -> Y?: float32, Y_h?: float32, Y_c?: float32; activation_alpha, "
+                "activation_beta, activations, clip, direction, hidden_size, input_forget, layout",
+                expand_dynamic_quantize_lstm),
   };
   return entries;
 }

@@ -2,6 +2,7 @@
 
 #include "hone/graph/operators/attention_parts.h"
 #include "hone/graph/operators/families.h"
+#include "hone/graph/operators/microsoft.h"
 #include "hone/tensor/definitions.h"
 #include "hone/tensor/shapes.h"
 
@@ -12,8 +13,6 @@ using tensor::Indices;
 using tensor::Tensor;
 
 namespace {
-
-constexpr std::string_view kDomain = "com.microsoft";
 
 double scale_of(const Application& op, std::int64_t head_size) {
   const double stated = op.real("scale", 0);
@@ -153,7 +152,7 @@ Result<std::vector<ValueId>> expand_quantized_attention(const Application& op, B
   Parts parts(op, builder);
   const auto optional = [&](std::size_t i) { return op.has(i) ? op.id(i) : kAbsent; };
   const ValueId product =
-      builder.add_node(std::string(kDomain), "MatMulIntegerToFloat",
+      builder.add_node(std::string(kMicrosoft), "MatMulIntegerToFloat",
                        {op.id(0), op.id(1), op.id(3), op.id(4), optional(6), optional(7), op.id(2)}, 1)[0];
   return attend_packed(op, parts, {product, {op.shape(0)[0], op.shape(0)[1], op.shape(1)[1]}},
                        {.mask = 5, .past = 8, .bias = 0});
@@ -266,10 +265,9 @@ Result<std::vector<Tensor>> define_append(const Application& op) {
 }
 
 /// query (or all three packed), key?, value?, past_key?, past_value?, seqlens_k, total_sequence_length, cos?, sin?,
-/// position_ids?, attention_bias?
+/// position_ids?, attention_bias?, head_sink?
 Result<std::vector<ValueId>> expand_group_query_attention(const Application& op, Builder& builder) {
   const std::int64_t heads = op.integer("num_heads", 0), groups = op.integer("kv_num_heads", 0);
-  if (op.integer("smooth_softmax", 0) > 0 || op.has(11)) return op.unsupported("smooth_softmax, which is not known");
   Parts parts(op, builder);
   Shaped q = parts.input(0), k = parts.input(1), v = parts.input(2);
   if (heads < 1 || groups < 1 || heads % groups != 0 || q.shape.size() != 3)
@@ -304,8 +302,8 @@ Result<std::vector<ValueId>> expand_group_query_attention(const Application& op,
     const Attributes attributes = attributes_of(
         {{"interleaved", op.integer("rotary_interleaved", 0)}, {"rotary_embedding_dim", 2 * op.shape(7).back()}});
     const auto rotated = [&](const Shaped& x) {
-      return Shaped{builder.add_node(std::string(kDomain), "RotaryEmbedding", {x.id, positions, op.id(7), op.id(8)}, 1,
-                                     attributes)[0],
+      return Shaped{builder.add_node(std::string(kMicrosoft), "RotaryEmbedding", {x.id, positions, op.id(7), op.id(8)},
+                                     1, attributes)[0],
                     x.shape};
     };
     q = rotated(q);
@@ -319,12 +317,16 @@ Result<std::vector<ValueId>> expand_group_query_attention(const Application& op,
   };
   k = present(k, 3);
   v = present(v, 4);
+  ValueId sinks = op.has(11) ? op.id(11) : kAbsent;
+  if (sinks == kAbsent && op.integer("smooth_softmax", 0) > 0)  // a sink of score 0 for each head
+    sinks = builder.constant(runtime::Tensor::of<float>({heads}, std::vector<float>(static_cast<std::size_t>(heads))));
   const std::int64_t window = op.integer("local_window_size", -1);
   const AttentionOptions options{.scale = scale_of(op, q.shape[3]),
                                  .softcap = op.real("softcap", 0),
                                  .is_causal = true,
                                  .left_window = window > 0 ? window - 1 : -1,
-                                 .starts = counts[1]};
+                                 .starts = counts[1],
+                                 .sinks = sinks};
   HONE_TRY(const Attended attended, attend(op, parts, q, k, v, parts.input(10), {counts[0], {batch}}, options));
   std::vector<ValueId> outputs = {parts.join_heads(attended.result).id, k.id, v.id, attended.shown.id};
   outputs.resize(op.output_count());
@@ -335,35 +337,31 @@ Result<std::vector<ValueId>> expand_group_query_attention(const Application& op,
 
 std::span<const Operator> microsoft_attention_operators() {
   static const Operator entries[] = {
-      {.name = "Attention",
-       .domain = kDomain,
-       .schema =
-           "input: T, weights: T, bias?: T, mask_index?: int32, past?: T, attention_bias?: T, past_sequence_length?: "
-           "int32 -> output: T, present?: T; do_rotary, mask_filter_value, num_heads, past_present_share_buffer, "
-           "qkv_hidden_sizes, rotary_embedding_dim, scale, unidirectional; T: float",
-       .expand = expand_attention},
-      {.name = "QAttention",
-       .domain = kDomain,
-       .schema = "input: uint8|int8, weight: uint8|int8, bias: T, input_scale: T, weight_scale: T, mask_index?: int32, "
-                 "input_zero_point?: uint8|int8, weight_zero_point?: uint8|int8, past?: T -> output: T, present?: T; "
-                 "do_rotary, mask_filter_value, num_heads, past_present_share_buffer, scale, unidirectional; T: float",
-       .expand = expand_quantized_attention},
-      {.name = "MultiHeadAttention",
-       .domain = kDomain,
-       .schema =
-           "query: T, key?: T, value?: T, bias?: T, key_padding_mask?: int32, attention_bias?: T, past_key?: T, "
-           "past_value?: T, past_sequence_length?: int32, cache_indirection?: int32 -> output: T, present_key?: T, "
-           "present_value?: T, qk?: T; mask_filter_value, num_heads, scale, unidirectional; T: float",
-       .expand = expand_multi_head_attention},
-      {.name = "GroupQueryAttention",
-       .domain = kDomain,
-       .schema =
-           "query: T, key?: T, value?: T, past_key?: T, past_value?: T, seqlens_k: int32, total_sequence_length: "
-           "int32, cos_cache?: T, sin_cache?: T, position_ids?: int64, attention_bias?: T, head_sink?: T -> output: "
-           "T, present_key?: T, present_value?: T, output_qk?: T; do_rotary, k_quant_type, kv_cache_bit_width, "
-           "kv_num_heads, local_window_size, num_heads, qk_output, rotary_interleaved, scale, smooth_softmax, "
-           "softcap, v_quant_type; T: float",
-       .expand = expand_group_query_attention},
+      microsoft(
+          "Attention",
+          "input: T, weights: T, bias?: T, mask_index?: int32, past?: T, attention_bias?: T, past_sequence_length?: "
+          "int32 -> output: T, present?: T; do_rotary, mask_filter_value, num_heads, past_present_share_buffer, "
+          "qkv_hidden_sizes, rotary_embedding_dim, scale, unidirectional; T: float",
+          expand_attention),
+      microsoft("QAttention",
+                "input: uint8|int8, weight: uint8|int8, bias: T, input_scale: T, weight_scale: T, mask_index?: int32, "
+                "input_zero_point?: uint8|int8, weight_zero_point?: uint8|int8, past?: T -> output: T, present?: T; "
+                "do_rotary, mask_filter_value, num_heads, past_present_share_buffer, scale, unidirectional; T: float",
+                expand_quantized_attention),
+      microsoft(
+          "MultiHeadAttention",
+          "query: T, key?: T, value?: T, bias?: T, key_padding_mask?: int32, attention_bias?: T, past_key?: T, "
+          "past_value?: T, past_sequence_length?: int32, cache_indirection?: int32 -> output: T, present_key?: T, "
+          "present_value?: T, qk?: T; mask_filter_value, num_heads, scale, unidirectional; T: float",
+          expand_multi_head_attention),
+      microsoft(
+          "GroupQueryAttention",
+          "query: T, key?: T, value?: T, past_key?: T, past_value?: T, seqlens_k: int32, total_sequence_length: "
+          "int32, cos_cache?: T, sin_cache?: T, position_ids?: int64, attention_bias?: T, head_sink?: T -> output: "
+          "T, present_key?: T, present_value?: T, output_qk?: T; do_rotary, k_quant_type, kv_cache_bit_width, "
+          "kv_num_heads, local_window_size, num_heads, qk_output, rotary_interleaved, scale, smooth_softmax, "
+          "softcap, v_quant_type; T: float",
+          expand_group_query_attention),
       {.name = "MaskBias",
        .domain = "hone",
        .schema = "mask: index|bool -> bias; batch, keys, mask_filter_value, queries, to",

@@ -1,4 +1,5 @@
 #include "hone/graph/operators/families.h"
+#include "hone/graph/operators/microsoft.h"
 #include "hone/graph/operators/pointwise.h"
 #include "hone/graph/operators/quantize.h"
 
@@ -8,8 +9,6 @@ namespace {
 using ir::Expr;
 using tensor::Indices;
 using tensor::Tensor;
-
-constexpr std::string_view kDomain = "com.microsoft";
 
 Result<Tensors> define_gelu(const Application& op) {
   return map_first_widened(op, [](const Expr& x) { return gelu(x); });
@@ -139,19 +138,26 @@ Attributes permutation(std::vector<std::int64_t> order) {
   return attributes;
 }
 
-/// The average of the numbers that the quantised input stands for, quantised again.
+/// The average of the integers without their zero point, quantised by the ratio of the scales. Sums of such integers
+/// are exact in f32 as long as a window has fewer than 65,536 elements, so that only the division rounds.
 Result<std::vector<ValueId>> expand_average_pool(const Application& op, Builder& builder) {
   const bool channels_last = op.integer("channels_last", 0) != 0;
   if (op.rank(0) < 3) return op.fail("input 0 has rank {}, at least 3 needed", op.rank(0));
+  HONE_TRY(Quantized::of(op, 0));
+  HONE_TRY(Quantizer::of(op, 3, op.type(0)));
   Attributes attributes = op.attributes();
   attributes.remove("channels_last");
-  ValueId x = builder.add("DequantizeLinear", {op.id(0), op.id(1), op.id(2)});
+  Attributes real;
+  real.set("to", static_cast<std::int64_t>(ElementType::F32));
+  ValueId x = builder.add("Cast", {op.id(0)}, real);
+  if (op.has(2)) x = builder.add("Sub", {x, builder.add("Cast", {op.id(2)}, real)});
   if (channels_last) x = builder.add("Transpose", {x}, permutation(channel_order(op.rank(0), true)));
   x = builder.add("AveragePool", {x}, std::move(attributes));
   if (channels_last) x = builder.add("Transpose", {x}, permutation(channel_order(op.rank(0), false)));
   Attributes type;
   type.set("output_dtype", static_cast<std::int64_t>(op.type(0)));
-  return std::vector<ValueId>{builder.add("QuantizeLinear", {x, op.id(3), op.id(4)}, std::move(type))};
+  const ValueId scale = builder.add("Div", {op.id(3), op.id(1)});
+  return std::vector<ValueId>{builder.add("QuantizeLinear", {x, scale, op.id(4)}, std::move(type))};
 }
 
 /// The sum of the integers is exact, and scaled once.
@@ -215,49 +221,38 @@ constexpr std::string_view kQuantizedBinary =
 
 std::span<const Operator> microsoft_elementwise_operators() {
   static const Operator operators[] = {
-      {.name = "Gelu", .domain = kDomain, .schema = "X: T -> Y: T; ; T: float", .define = define_gelu},
-      {.name = "QuickGelu", .domain = kDomain, .schema = "X: T -> Y: T; alpha; T: float", .define = define_quick_gelu},
-      {.name = "BiasGelu", .domain = kDomain, .schema = "A: T, B: T -> C: T; ; T: float", .define = define_bias_gelu},
-      {.name = "FastGelu",
-       .domain = kDomain,
-       .schema = "X: T, bias?: T -> Y: T; ; T: float",
-       .define = define_fast_gelu},
-      {.name = "QLinearAdd", .domain = kDomain, .schema = kQuantizedBinary, .define = define_qlinear_add},
-      {.name = "QLinearMul", .domain = kDomain, .schema = kQuantizedBinary, .define = define_qlinear_mul},
-      {.name = "QLinearSigmoid",
-       .domain = kDomain,
-       .schema = "X: T, X_scale: float32, X_zero_point?: T, Y_scale: float32, Y_zero_point?: T -> Y: T; ; "
-                 "T: uint8|int8",
-       .define = define_qlinear_sigmoid},
-      {.name = "QLinearLeakyRelu",
-       .domain = kDomain,
-       .schema = "X: T, X_scale: float32, X_zero_point?: T, Y_scale: float32, Y_zero_point?: T -> Y: T; alpha; "
-                 "T: uint8|int8",
-       .define = define_qlinear_leaky_relu},
-      {.name = "QLinearAveragePool",
-       .domain = kDomain,
-       .schema = "X: T, x_scale: float32, x_zero_point?: T, y_scale: float32, y_zero_point?: T -> Y: T; auto_pad, "
-                 "ceil_mode, channels_last, count_include_pad, kernel_shape, pads, strides; T: uint8|int8",
-       .expand = expand_average_pool},
-      {.name = "QLinearGlobalAveragePool",
-       .domain = kDomain,
-       .schema = "X: T, x_scale: float32, x_zero_point: T, y_scale: float32, y_zero_point: T -> Y: T; channels_last; "
-                 "T: uint8|int8",
-       .define = define_global_average_pool},
-      {.name = "QLinearSoftmax",
-       .domain = kDomain,
-       .schema = "X: T, X_scale: float32, X_zero_point?: T, Y_scale: float32, Y_zero_point: T -> Y: T; axis, opset; "
-                 "T: uint8|int8",
-       .expand = expand_softmax},
-      {.name = "QLinearWhere",
-       .domain = kDomain,
-       .schema = "condition: bool, X: T, x_scale: float32, x_zero_point: T, Y: T, y_scale: float32, y_zero_point: T, "
-                 "z_scale: float32, z_zero_point: T -> Z: T; ; T: uint8|int8",
-       .define = define_qlinear_where},
-      {.name = "QLinearConcat",
-       .domain = kDomain,
-       .schema = "Y_scale: float32, Y_zero_point: T, inputs... -> Y: T; axis; T: uint8|int8",
-       .expand = expand_concat},
+      microsoft("Gelu", "X: T -> Y: T; ; T: float", define_gelu),
+      microsoft("QuickGelu", "X: T -> Y: T; alpha; T: float", define_quick_gelu),
+      microsoft("BiasGelu", "A: T, B: T -> C: T; ; T: float", define_bias_gelu),
+      microsoft("FastGelu", "X: T, bias?: T -> Y: T; ; T: float", define_fast_gelu),
+      microsoft("QLinearAdd", kQuantizedBinary, define_qlinear_add),
+      microsoft("QLinearMul", kQuantizedBinary, define_qlinear_mul),
+      microsoft("QLinearSigmoid",
+                "X: T, X_scale: float32, X_zero_point?: T, Y_scale: float32, Y_zero_point?: T -> Y: T; ; "
+                "T: uint8|int8",
+                define_qlinear_sigmoid),
+      microsoft("QLinearLeakyRelu",
+                "X: T, X_scale: float32, X_zero_point?: T, Y_scale: float32, Y_zero_point?: T -> Y: T; alpha; "
+                "T: uint8|int8",
+                define_qlinear_leaky_relu),
+      microsoft("QLinearAveragePool",
+                "X: T, x_scale: float32, x_zero_point?: T, y_scale: float32, y_zero_point?: T -> Y: T; auto_pad, "
+                "ceil_mode, channels_last, count_include_pad, kernel_shape, pads, strides; T: uint8|int8",
+                expand_average_pool),
+      microsoft("QLinearGlobalAveragePool",
+                "X: T, x_scale: float32, x_zero_point: T, y_scale: float32, y_zero_point: T -> Y: T; channels_last; "
+                "T: uint8|int8",
+                define_global_average_pool),
+      microsoft("QLinearSoftmax",
+                "X: T, X_scale: float32, X_zero_point?: T, Y_scale: float32, Y_zero_point: T -> Y: T; axis, opset; "
+                "T: uint8|int8",
+                expand_softmax),
+      microsoft("QLinearWhere",
+                "condition: bool, X: T, x_scale: float32, x_zero_point: T, Y: T, y_scale: float32, y_zero_point: T, "
+                "z_scale: float32, z_zero_point: T -> Z: T; ; T: uint8|int8",
+                define_qlinear_where),
+      microsoft("QLinearConcat", "Y_scale: float32, Y_zero_point: T, inputs... -> Y: T; axis; T: uint8|int8",
+                expand_concat),
   };
   return operators;
 }

@@ -1,4 +1,5 @@
 #include "hone/graph/operators/families.h"
+#include "hone/graph/operators/microsoft.h"
 #include "hone/graph/operators/reduce_plan.h"
 #include "hone/tensor/definitions.h"
 #include "hone/tensor/shapes.h"
@@ -120,23 +121,20 @@ Result<std::vector<Tensor>> define_embed_layer_norm(const Application& op) {
 
 std::span<const Operator> microsoft_norm_operators() {
   static const Operator entries[] = {
-      {.name = "SkipLayerNormalization",
-       .domain = "com.microsoft",
-       .schema = "input: T, skip: T, gamma: T, beta?: T, bias?: T -> output: T, mean?, inv_std_var?, "
-                 "input_skip_bias_sum?: T; epsilon; T: float",
-       .define = define_skip_layer_norm},
-      {.name = "SkipSimplifiedLayerNormalization",
-       .domain = "com.microsoft",
-       .schema = "input: T, skip: T, gamma: T, bias?: T -> output: T, mean?, inv_std_var?, input_skip_bias_sum?: T; "
-                 "epsilon; T: float",
-       .define = define_skip_rms_norm},
-      {.name = "EmbedLayerNormalization",
-       .domain = "com.microsoft",
-       .schema =
-           "input_ids: int32, segment_ids?: int32, word_embedding: T, position_embedding: T, segment_embedding?: T, "
-           "gamma: T, beta: T, mask?: int32, position_ids?: int32 -> output: T, mask_index?: int32, embedding_sum?: "
-           "T; epsilon, mask_index_type; T: float",
-       .define = define_embed_layer_norm},
+      microsoft("SkipLayerNormalization",
+                "input: T, skip: T, gamma: T, beta?: T, bias?: T -> output: T, mean?, inv_std_var?, "
+                "input_skip_bias_sum?: T; epsilon; T: float",
+                define_skip_layer_norm),
+      microsoft("SkipSimplifiedLayerNormalization",
+                "input: T, skip: T, gamma: T, bias?: T -> output: T, mean?, inv_std_var?, input_skip_bias_sum?: T; "
+                "epsilon; T: float",
+                define_skip_rms_norm),
+      microsoft(
+          "EmbedLayerNormalization",
+          "input_ids: int32, segment_ids?: int32, word_embedding: T, position_embedding: T, segment_embedding?: T, "
+          "gamma: T, beta: T, mask?: int32, position_ids?: int32 -> output: T, mask_index?: int32, embedding_sum?: "
+          "T; epsilon, mask_index_type; T: float",
+          define_embed_layer_norm),
   };
   return entries;
 }

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "hone/graph/testing.h"
 
 namespace hone::graph {
@@ -82,6 +84,22 @@ TEST(Microsoft, GroupQueryAttentionAppendsBehindWhatIsThere) {
                 attributes({{"num_heads", std::int64_t{1}}, {"kv_num_heads", std::int64_t{1}}}), 3);
   expect_first(results, floats({1, 1, 1}, {3}));  // the mean of what was there and what is new
   expect_tensor(*results->at(2).tensor(), floats({1, 1, 3, 1}, {2, 4, 0}));
+}
+
+TEST(Microsoft, SinksOfHeadsTakeAPartOfTheWeights) {
+  const Tensor q = floats({1, 1, 2}, {0, 0}), k = floats({1, 1, 1}, {0}), v = floats({1, 1, 1}, {6});
+  const auto attended = [&](const runtime::Value& sink, std::int64_t smooth) {
+    const runtime::Value none;
+    return microsoft(
+        "GroupQueryAttention",
+        {q, k, v, none, none, Tensor::of<std::int32_t>({1}, {0}), Tensor::scalar<std::int32_t>(1), none, none, none,
+         none, sink},
+        attributes({{"num_heads", std::int64_t{2}}, {"kv_num_heads", std::int64_t{1}}, {"smooth_softmax", smooth}}));
+  };
+  expect_first(attended({}, 0), floats({1, 1, 2}, {6, 6}));
+  expect_first(attended({}, 1), floats({1, 1, 2}, {3, 3}));
+  expect_first(attended(floats({2}, {0, std::log(2.0F)}), 0), floats({1, 1, 2}, {3, 2}));
+  expect_first(attended(floats({2}, {-100, 100}), 1), floats({1, 1, 2}, {6, 0}));
 }
 
 TEST(Microsoft, WeightsOfFourBitsAreUnpacked) {

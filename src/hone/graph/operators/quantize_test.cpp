@@ -133,5 +133,23 @@ TEST(Quantize, MicrosoftOperatorsChooseJoinAndAverage) {
       Tensor::of<std::int8_t>({1, 1, 3}, {51, 62, 73}));
 }
 
+TEST(Quantize, AveragesOfPoolsAreExactSoThatHalvesGoToEven) {
+  std::vector<std::int8_t> elements, expected;
+  for (int i = -60; i < 60; ++i) {
+    elements.push_back(static_cast<std::int8_t>(i));
+    // of i and i + 1, less the zero point 3: i - 2.5, plus the other zero point
+    if (i < 59) expected.push_back(static_cast<std::int8_t>(std::nearbyint(i - 2.5) + 5));
+  }
+  const Tensor x = Tensor::of<std::int8_t>({1, 1, 120}, elements), scale = Tensor::scalar(0.1F);
+  const Tensor before = Tensor::scalar(std::int8_t{3}), after = Tensor::scalar(std::int8_t{5});
+  const Attributes window = attributes({{"kernel_shape", std::vector<std::int64_t>{2}}});
+  expect_tensor(*microsoft("QLinearAveragePool", {x, scale, before, scale, after}, window)[0].tensor(),
+                Tensor::of<std::int8_t>({1, 1, 119}, expected));
+  const Attributes last = attributes({{"kernel_shape", std::vector<std::int64_t>{2}}, {"channels_last", 1}});
+  expect_tensor(
+      *microsoft("QLinearAveragePool", {x.reshaped({1, 120, 1}), scale, before, scale, after}, last)[0].tensor(),
+      Tensor::of<std::int8_t>({1, 119, 1}, expected));
+}
+
 }  // namespace
 }  // namespace hone::graph
