@@ -66,6 +66,23 @@ TEST(HoistInits, AResultReadInsideTheReductionLoopKeepsItsGuard) {
   EXPECT_TRUE(same_values(f, lower_blocks(after)));
 }
 
+TEST(LowerBlocks, LoopsThatABindingMakesNegativeRunNever) {
+  const Function f = program(R"(func f(A: f32[7]) {
+  if 100f32 < A[0] {
+    block A {
+      vi: spatial(7) = -3
+      for j in 0..vi {
+        A[j] = 1f32
+      }
+    }
+  }
+}
+)");
+  const Function after = lower_blocks(f);
+  EXPECT_TRUE(verify(after)) << to_text(after);
+  EXPECT_TRUE(same_values(f, after));
+}
+
 TEST(LowerBlocks, GuardsThatAlwaysHoldAreLeftOut) {
   const Function f = program(R"(func f(A: f32[7]) {
   for i.0 in 0..2 {

@@ -21,6 +21,19 @@ Expr undecided(const std::vector<Expr>& conditions, const Bounds& bounds) {
   return conjunction(open);
 }
 
+/// Writes the extent of loops that a binding made negative as 0: both run their body never, but only 0 verifies.
+Stmt with_allowed_extents(const Stmt& s) {
+  const Stmt inner = map_children(s, [](const Stmt& child) { return with_allowed_extents(child); });
+  const For* loop = inner.as<For>();
+  if (!loop) return inner;
+  const std::optional<std::int64_t> extent = as_int(loop->extent);
+  if (!extent || *extent >= 0) return inner;
+  return make(For{loop->var, imm(0), loop->how, loop->body, loop->annotations});
+}
+
+/// A part of a block with its variables bound.
+Stmt bound(const Stmt& s, const Substitution& bindings) { return with_allowed_extents(substitute(s, bindings)); }
+
 Stmt lower_block(const Block& block, const Bounds& bounds) {
   Bounds inner = bounds;
   Substitution bindings;
@@ -31,9 +44,9 @@ Stmt lower_block(const Block& block, const Bounds& bounds) {
     bindings.emplace_back(iter.var, binding);
     if (iter.kind == IterKind::Reduce) at_first.push_back(eq(binding, 0));
   }
-  Stmt body = substitute(lower(block.body, inner), bindings);
+  Stmt body = bound(lower(block.body, inner), bindings);
   if (block.init) {
-    const Stmt init = substitute(lower(block.init, inner), bindings);
+    const Stmt init = bound(lower(block.init, inner), bindings);
     body = seq({guarded(undecided(at_first, bounds), init), body});
   }
   return block.predicate ? guarded(undecided({substitute(block.predicate, bindings)}, bounds), body) : body;

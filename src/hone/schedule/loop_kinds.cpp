@@ -1,4 +1,6 @@
 /// parallel, vectorize, bind, unroll and annotate.
+#include <charconv>
+
 #include "hone/ir/rewrite.h"
 #include "hone/schedule/legality.h"
 #include "hone/schedule/primitives.h"
@@ -40,6 +42,13 @@ const For* find_kind(const Path& path, ForKind how) {
   for (const Stmt& s : path.loops()) visit(s);
   walk(path.target(), visit);
   return found;
+}
+
+/// Whether the text is a number of 64 bits that is not negative.
+bool is_count(std::string_view text) {
+  std::int64_t count = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), count);
+  return status == std::errc() && end == text.data() + text.size() && count >= 0;
 }
 
 }  // namespace
@@ -84,6 +93,9 @@ Result<Program> annotate(const Program& program, std::string_view target, std::s
   if (key.empty() || key == kPipelined)
     return error(ErrorCode::IllegalStep, "annotate: key '{}' is {}", key, key.empty() ? "empty" : "reserved");
   if (const Result<Path> path = find_loop(program, target, "annotate")) {
+    if (key == "unroll" && !is_count(value))  // the one annotation of loops that code generation reads
+      return error(ErrorCode::IllegalStep, "annotate: 'unroll' of loop '{}' is '{}', allowed is a number from 0 on",
+                   target, value);
     For loop = path->loop();
     loop.annotations = with(std::move(loop.annotations), key, value);
     return replace(program, *path, make(std::move(loop)));

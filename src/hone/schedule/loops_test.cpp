@@ -140,6 +140,9 @@ TEST(Annotate, ReachesLoopsAndBlocks) {
   const Program p = matmul(3, 5, 4);
   EXPECT_NE(ir::to_text(*annotate(p, "k", "unroll", "16")).find("@unroll(\"16\")"), std::string::npos);
   EXPECT_NE(ir::to_text(*annotate(p, "C", "note", "x")).find("block C @note(\"x\")"), std::string::npos);
+  for (const char* wrong : {"", "x", "-1", "16 ", "1e3", "99999999999999999999"})
+    EXPECT_EQ(message(annotate(p, "k", "unroll", wrong)),
+              "annotate: 'unroll' of loop 'k' is '" + std::string(wrong) + "', allowed is a number from 0 on");
   EXPECT_EQ(message(annotate(p, "nothing", "a", "b")), "annotate: no block 'nothing', the blocks are C");
 }
 
