@@ -82,9 +82,12 @@ std::string_view set_of(const Schema& schema, std::string_view type) {
   return "any";
 }
 
+/// Optional values, and lists of any kind of value, as those that a Loop carries. A list of tensors is of one at least.
+bool may_be_absent(const Formal& formal) { return formal.is_optional || (formal.is_variadic && formal.type.empty()); }
+
 std::size_t required_count(const std::vector<Formal>& formals) {
   std::size_t count = formals.size();
-  while (count > 0 && (formals[count - 1].is_optional || formals[count - 1].is_variadic)) --count;
+  while (count > 0 && may_be_absent(formals[count - 1])) --count;
   return count;
 }
 
@@ -143,7 +146,7 @@ Result<void> check_node(const Graph& graph, const Node& node, const Operator& en
   std::map<std::string, ElementType, std::less<>> bound;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const Formal& formal = *Schema::formal_at(schema.inputs, i);
-    if (node.inputs[i] == kAbsent && !formal.is_optional && !formal.is_variadic)
+    if (node.inputs[i] == kAbsent && !may_be_absent(formal))
       return error(ErrorCode::InvalidArgument, "{}: input {} ('{}') is missing", who, i, formal.name);
     const ElementType type = i < types.size() ? types[i] : ElementType::Undefined;
     if (type == ElementType::Undefined) continue;
@@ -151,7 +154,7 @@ Result<void> check_node(const Graph& graph, const Node& node, const Operator& en
     if (!is_in_set(set, type))
       return error(ErrorCode::Unsupported, "{}: input {} ('{}') has type {}, allowed: {}", who, i, formal.name,
                    runtime::name_of(type), set);
-    if (!is_variable(formal.type) || formal.is_variadic) continue;
+    if (!is_variable(formal.type)) continue;
     const auto [entry_of, is_new] = bound.emplace(formal.type, type);
     if (!is_new && entry_of->second != type)
       return error(ErrorCode::InvalidArgument, "{}: input {} ('{}') has type {}, but another input of type {} has {}",

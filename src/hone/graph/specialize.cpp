@@ -308,6 +308,18 @@ class Specializer {
     return {};
   }
 
+  /// Whether the inputs that a rule about shapes may ask for have shapes: those that the schema says are tensors. A
+  /// sequence or strings in their place are the kernel's to refuse.
+  static bool has_shapes(const Application& op, const Operator& entry) {
+    const Schema& schema = schema_of(entry);
+    for (std::size_t i = 0; i < op.input_count(); ++i) {
+      const Formal* formal = Schema::formal_at(schema.inputs, i);
+      const bool is_tensor = op.has(i) && ir_type(op.type(i));
+      if (op.id(i) != kAbsent && formal && !formal->type.empty() && !is_tensor) return false;
+    }
+    return true;
+  }
+
   Result<void> visit_host(const Application& op, const Operator& entry, bool has_unknown) {
     const Node& node = op.node();
     bool is_known = !entry.is_random && node.subgraphs.empty() && !has_unknown;
@@ -318,7 +330,7 @@ class Specializer {
       if (const auto& spec = stage_.specs[index(id)]) input_bytes += bytes_of(*spec);
     }
     std::optional<std::vector<OutputSpec>> specs;
-    if (!has_unknown && entry.infer) {
+    if (!has_unknown && entry.infer && has_shapes(op, entry)) {
       Result<std::vector<OutputSpec>> inferred = entry.infer(op);
       if (inferred)
         specs = *std::move(inferred);

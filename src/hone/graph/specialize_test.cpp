@@ -54,6 +54,21 @@ TEST(Specialize, ShapeChainsVanish) {
   EXPECT_EQ(stage->specs[static_cast<std::size_t>(stage->graph.outputs[0])]->shape, (Shape{3, 20}));
 }
 
+TEST(Specialize, RulesAboutShapesAreNotAskedAboutWhatHasNone) {
+  // a sequence, where the operator takes a tensor: its kernel refuses it when it runs
+  for (const char* op : {"TopK", "ScatterElements", "RandomNormalLike"}) {
+    const Graph graph = graph_of([&](Builder& b, ValueId x) {
+      const ValueId sequence = b.add("SequenceConstruct", {x});
+      return std::vector<ValueId>{b.add(op, {sequence, b.ints({1}), b.ints({1})})};
+    });
+    EXPECT_NO_THROW((void)specialize(graph, std::vector{shaped(ElementType::F32, {3})}, kEvaluate)) << op;
+    Given absent;
+    const Graph direct =
+        graph_of([&](Builder& b, ValueId x) { return std::vector<ValueId>{b.add(op, {x, b.ints({1}), b.ints({1})})}; });
+    EXPECT_NO_THROW((void)specialize(direct, std::vector{absent}, kEvaluate)) << op;
+  }
+}
+
 TEST(Specialize, WhatDependsOnContentIsPutOff) {
   const Graph graph = graph_of([](Builder& b, ValueId x) {
     const ValueId places = b.add("NonZero", {b.add("Relu", {x})});

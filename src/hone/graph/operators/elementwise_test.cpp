@@ -96,6 +96,38 @@ TEST(Elementwise, PowMixesTypesAndGivesThatOfTheBase) {
   expect_tensor(apply_one("Pow", {floats({}, {3}), floats({1, 1}, {2})}), floats({1, 1}, {9}));
 }
 
+TEST(Elementwise, VariadicOperatorsRefuseInputsOfTwoTypes) {
+  for (const char* op : {"Max", "Min", "Sum", "Mean", "Concat"})
+    EXPECT_TRUE(message_of(op, {vec<float>({1}), vec<std::int32_t>({2})})
+                    .ends_with("') has type int32, but another input of type T has float"))
+        << op;
+}
+
+TEST(Elementwise, VariadicOperatorsRefuseInputsThatAreLeftOut) {
+  for (const char* op : {"Max", "Min", "Sum", "Mean", "Concat"})
+    EXPECT_TRUE(message_of(op, {vec<float>({1}), runtime::Value(), vec<float>({2})}).ends_with("') is missing")) << op;
+  for (const char* op : {"Max", "Min", "Sum", "Mean", "Concat", "Einsum", "SequenceConstruct"})
+    EXPECT_TRUE(message_of(op, {}).ends_with("0 inputs, at least 1 needed")) << op;
+}
+
+TEST(Elementwise, PowOfIntegersIsExactAndWraps) {
+  const auto wide = [](std::vector<std::int64_t> numbers) { return vec<std::int64_t>(std::move(numbers)); };
+  // 3^39 has 62 bits, more than a double holds; 3^64 and 5^100 wrap
+  expect_tensor(apply_one("Pow", {wide({3, -3, 7, 2, 3, 5, 10, 2}), wide({39, 39, 22, 63, 64, 100, 0, 64})}),
+                wide({4052555153018976267, -4052555153018976267, 3909821048582988049, INT64_MIN, 8733086111712066817,
+                      -3842938066129721103, 1, 0}));
+  expect_tensor(apply_one("Pow", {vec<std::int32_t>({7, -2, 3}), vec<std::int64_t>({11, 31, 21})}),
+                vec<std::int32_t>({1977326743, INT32_MIN, 1870418611}));
+  expect_tensor(apply_one("Pow", {vec<std::uint8_t>({3, 255}), vec<std::uint8_t>({5, 2})}),
+                vec<std::uint8_t>({243, 1}));
+  for (const double exponent : {4.0, 5.0, 63.0, 0.0})
+    expect_tensor(apply_one("Pow", {wide({3, -2}), vec<double>({exponent}).reshaped({})}),
+                  apply_one("Pow", {wide({3, -2}), wide(std::vector<std::int64_t>(2, static_cast<int>(exponent)))}));
+  // the inverse is cut
+  expect_tensor(apply_one("Pow", {wide({1, -1, -1, 2, 0, -5}), wide({-3, -3, -2, -1, -1, -7})}),
+                wide({1, -1, 1, 0, 0, 0}));
+}
+
 TEST(Elementwise, VariadicOperatorsTakeOneInputOrMany) {
   const Tensor a = floats({2, 1}, {1, 5}), b = floats({2}, {4, 2}), c = floats({}, {3});
   expect_tensor(apply_one("Max", {a}), a);

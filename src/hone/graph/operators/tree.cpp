@@ -7,9 +7,10 @@
 namespace hone::graph {
 namespace {
 
+constexpr std::int64_t kMaxTargets = 1 << 24;
+
 /// Rows of targets: [rows, count].
 Result<std::vector<OutputSpec>> rows_of(const Application& op, ElementType type, std::int64_t count) {
-  constexpr std::int64_t kMaxTargets = 1 << 24;
   if (count < 1 || count > kMaxTargets) return op.fail("n_targets is {}, allowed are 1 to {}", count, kMaxTargets);
   return std::vector<OutputSpec>{{type, {op.rank(0) == 2 ? op.shape(0)[0] : 1, count}}};
 }
@@ -21,7 +22,7 @@ Result<std::vector<OutputSpec>> infer_regressor(const Application& op) {
 Result<std::vector<OutputSpec>> infer_ensemble(const Application& op) {
   const auto targets = op.integers("leaf_targetids");
   const std::int64_t last = targets.empty() ? 0 : *std::max_element(targets.begin(), targets.end());
-  return rows_of(op, op.type(0), op.integer("n_targets", last + 1));
+  return rows_of(op, op.type(0), op.integer("n_targets", std::min(last, kMaxTargets) + 1));
 }
 
 }  // namespace
