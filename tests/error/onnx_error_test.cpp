@@ -289,11 +289,12 @@ TEST(OnnxErrors, TheFuzzersModelsAreReadAndTheirChangesNeverCrash) {
   for (const fs::path& file : files) {
     std::ifstream stream(file, std::ios::binary);
     const std::string whole{std::istreambuf_iterator<char>(stream), {}};
-    // what the fuzzer found before is named crash-*
-    if (!file.filename().string().starts_with("crash-") && file.stem() != "external") {
+    // what the fuzzer found is named crash-* where it was a mistake of ours, and found-* otherwise
+    const std::string name = file.filename().string();
+    if (!name.starts_with("crash-") && !name.starts_with("found-") && file.stem() != "external") {
       EXPECT_EQ(message_of(whole), "none") << file;
     }
-    import_changed(whole, fewer_if_short(200), rng);
+    import_changed(whole, fewer_if_short(60), rng);
   }
 }
 

@@ -1,7 +1,9 @@
 /// Changes ONNX models the way a person would break them: field by field, so that most results are still models.
 #pragma once
 
+#include <cstdint>
 #include <google/protobuf/message.h>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -119,7 +121,8 @@ class OnnxMutator {
     return one_in(4) ? static_cast<std::int64_t>(below(40)) : kNumbers[below(std::size(kNumbers))];
   }
   double real() {
-    static constexpr double kNumbers[] = {0, 1, -1, 0.5, 1e30, -1e30, 1e-30, 1.0 / 0.0, 0.0 / 0.0};
+    using Limits = std::numeric_limits<double>;
+    static constexpr double kNumbers[] = {0, 1, -1, 0.5, 1e30, -1e30, 1e-30, Limits::infinity(), Limits::quiet_NaN()};
     return kNumbers[below(std::size(kNumbers))];
   }
   std::string text() {
