@@ -1,4 +1,7 @@
+#include <cmath>
+
 #include "hone/graph/testing.h"
+#include "hone/runtime/interrupt.h"
 
 namespace hone::graph::testing {
 namespace {
@@ -96,6 +99,14 @@ TEST(ControlOperators, LoopEndsByCountOrCondition) {
   expect_tensor(*results[1].tensor(), floats({5}, {0, 1, 2, 3, 4}));
   results = states(count(2), Value());
   expect_tensor(*results[1].tensor(), floats({2}, {0, 1}));
+}
+
+TEST(ControlOperators, ALoopThatNeverEndsCanBeInterrupted) {
+  runtime::set_interrupt_check([] { return true; });
+  const auto results = run("Loop", {{"body", counting_body(INFINITY)}}, {Value(), Value(), Tensor::scalar(0.0F)}, 1);
+  runtime::set_interrupt_check(nullptr);
+  ASSERT_FALSE(results);
+  EXPECT_EQ(results.error().message, "Loop: the run was interrupted");
 }
 
 TEST(ControlOperators, ALoopOfNoTripsGivesItsStatesAndEmptyScans) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "hone/runtime/interrupt.h"
 #include "hone/runtime/kernels/elements.h"
 #include "hone/runtime/kernels/move.h"
 
@@ -101,6 +102,7 @@ Result<std::vector<Value>> run_scan(const HostCall& call, const ScanPlan& plan, 
   std::vector<Value> states(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(plan.states));
   std::vector<Collected> collected(plan.output_axes.size());
   for (std::int64_t step = 0; step < plan.length; ++step) {
+    HONE_TRY(check_interrupt());
     std::vector<Value> arguments = states;
     for (std::size_t i = 0; i < plan.input_axes.size(); ++i) {
       const std::int64_t place = plan.input_reversed[i] ? plan.length - 1 - step : step;
@@ -206,6 +208,7 @@ Result<void> loop(HostCall& call) {
   std::vector<Value> carried(call.inputs.end() - static_cast<std::ptrdiff_t>(states), call.inputs.end());
   std::vector<Collected> collected(call.outputs.size() > states ? call.outputs.size() - states : 0);
   for (std::int64_t trip = 0; trip < trips && goes_on; ++trip) {
+    HONE_TRY(check_interrupt());
     std::vector<Value> arguments = {Tensor::scalar(trip), Tensor::scalar(true)};
     arguments.insert(arguments.end(), carried.begin(), carried.end());
     carried.clear();
