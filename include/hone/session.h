@@ -74,6 +74,11 @@ class Session {
 
   const std::vector<Port>& inputs() const;
   const std::vector<Port>& outputs() const;
+  /// Initializers that the file also lists as inputs: `with_inputs` replaces them.
+  const std::vector<Port>& overridable() const;
+  /// The same model with these overridable initializers as further inputs, after the others. Compiled anew the first
+  /// time, as their content is no longer known; kept by this session from then on.
+  Result<Session> with_inputs(std::span<const std::string> initializers) const;
   /// The model's own notes; "producer" and "graph" are there if the file names them.
   const std::map<std::string, std::string>& metadata() const;
 
@@ -103,6 +108,7 @@ class Session {
   explicit Session(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   Result<void> check_inputs(std::span<const Value> inputs) const;
   static Result<Session> make(graph::Graph graph, const SessionOptions& options);
+  static Result<Session> make(graph::Graph graph, const Impl& shared);
 
   std::shared_ptr<const Impl> impl_;
 };

@@ -88,8 +88,12 @@ class InferenceSession:
         return self._session.outputs
 
     def get_overridable_initializers(self) -> list[_native.NodeArg]:
-        """Weights that a run may replace: hone fixes all of them when it compiles."""
-        return []
+        """Initializers that the model also lists as inputs: a run may replace them by naming them in its feed.
+
+        hone builds the values of weights into what it compiles. The first run that replaces some compiles anew, without
+        them.
+        """
+        return self._session.overridable
 
     def get_modelmeta(self) -> ModelMetadata:
         """What the model's file says about itself."""

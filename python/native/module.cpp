@@ -9,6 +9,7 @@
 #include "convert.h"
 #include "dtypes.h"
 
+#include "hone/runtime/interrupt.h"
 #include "hone/session.h"
 
 namespace hone::python {
@@ -64,8 +65,21 @@ Session parse(const nb::bytes& model, const SessionOptions& options, const std::
   return unwrap(std::move(session));
 }
 
-nb::list run(const Session& session, const std::optional<std::vector<std::string>>& output_names,
-             const nb::dict& feeds) {
+/// The session, or if some of the feeds replace initializers, the one that takes those as inputs.
+Session session_for(const Session& session, const nb::dict& feeds) {
+  std::vector<std::string> replaced;
+  for (const Port& port : session.overridable())
+    if (feeds.contains(port.name.c_str())) replaced.push_back(port.name);
+  if (replaced.empty()) return session;
+  Result<Session> variant = [&] {
+    const nb::gil_scoped_release unlocked;
+    return session.with_inputs(replaced);
+  }();
+  return unwrap(std::move(variant));
+}
+
+nb::list run(const Session& given, const std::optional<std::vector<std::string>>& output_names, const nb::dict& feeds) {
+  const Session session = session_for(given, feeds);
   std::vector<std::size_t> wanted;
   if (output_names && !output_names->empty()) {
     for (const std::string& name : *output_names) wanted.push_back(unwrap(session.output_index(name)));
@@ -87,9 +101,16 @@ nb::list run(const Session& session, const std::optional<std::vector<std::string
   return results;
 }
 
+/// Lets Python handle signals while a model runs. An exception of a handler, such as KeyboardInterrupt, ends the run.
+bool has_signal() {
+  const nb::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() != 0;
+}
+
 }  // namespace
 
 void raise(ErrorCode code, const std::string& message) {
+  if (PyErr_Occurred()) throw nb::python_error();  // what interrupted the run
   set_error(std::string(to_string(code)), message);
   throw nb::python_error();
 }
@@ -104,6 +125,7 @@ NB_MODULE(_native, m) {
       PyExc_RuntimeError, nullptr);
   m.attr("Error") = nb::borrow(error_class);
   nb::register_exception_translator(translate);
+  runtime::set_interrupt_check(has_signal);
 
   m.def(
       "numpy_dtype",
@@ -139,6 +161,9 @@ NB_MODULE(_native, m) {
           "inputs", [](const Session& session) { return session.inputs(); }, "The inputs, in their order.")
       .def_prop_ro(
           "outputs", [](const Session& session) { return session.outputs(); }, "The outputs, in their order.")
+      .def_prop_ro(
+          "overridable", [](const Session& session) { return session.overridable(); },
+          "Initializers that a run may replace, by their name among the feeds.")
       .def_prop_ro(
           "metadata", [](const Session& session) { return session.metadata(); }, "The model's own notes.")
       .def_prop_ro("threads", &Session::threads, "How many threads a run uses.")

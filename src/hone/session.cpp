@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <mutex>
 
 #include "hone/codegen/target.h"
 #include "hone/frontend/import.h"
@@ -29,7 +30,8 @@ std::string type_text(const graph::Type& type) {
   return "?";
 }
 
-Port port_of(const graph::ValueInfo& value) {
+Port port_of(const graph::Graph& graph, graph::ValueId id) {
+  const graph::ValueInfo& value = graph.values[static_cast<std::size_t>(id)];
   Port port;
   port.name = value.name;
   port.type_text = type_text(value.type);
@@ -102,11 +104,15 @@ std::string describe(const Port& port) {
 
 struct Session::Impl {
   std::shared_ptr<const graph::Graph> graph;
-  std::vector<Port> inputs, outputs;
+  std::vector<Port> inputs, outputs, overridable;
   Contents contents;
   std::string target;
   std::unique_ptr<Runner> runner;
-  std::unique_ptr<runtime::ThreadPool> pool;
+  std::shared_ptr<RunnerContext> context;
+  std::shared_ptr<runtime::ThreadPool> pool;
+  std::unique_ptr<const graph::Graph> source;  ///< before any pass; only if something is overridable
+  mutable std::mutex mutex;
+  mutable std::map<std::vector<std::string>, Session> variants;  ///< by the initializers that became inputs
 };
 
 Result<Session> Session::load(const std::filesystem::path& file, const SessionOptions& options) {
@@ -126,24 +132,55 @@ Result<Session> Session::make(graph::Graph graph, const SessionOptions& options)
   codegen::Target target = codegen::host_target();
   if (!options.target.empty()) { HONE_TRY(target, codegen::parse_target(options.target)); }
   if (options.threads > 0) target.threads = options.threads;
+  Impl shared;
+  shared.target = codegen::to_string(target);
+  shared.pool = std::make_shared<runtime::ThreadPool>(std::max(1, target.threads));
+  shared.context = std::make_shared<RunnerContext>(std::move(target));
+  shared.context->max_specializations = std::max<std::size_t>(1, options.max_specializations);
+  return make(std::move(graph), shared);
+}
+
+Result<Session> Session::make(graph::Graph graph, const Impl& shared) {
   auto impl = std::make_shared<Impl>();
-  for (const graph::ValueId id : graph.inputs)
-    impl->inputs.push_back(port_of(graph.values[static_cast<std::size_t>(id)]));
-  for (const graph::ValueId id : graph.outputs)
-    impl->outputs.push_back(port_of(graph.values[static_cast<std::size_t>(id)]));
+  impl->pool = shared.pool;
+  impl->context = shared.context;
+  impl->target = shared.target;
   add_contents(graph, impl->contents);
-  impl->target = codegen::to_string(target);
-  impl->pool = std::make_unique<runtime::ThreadPool>(std::max(1, target.threads));
-  auto context = std::make_shared<RunnerContext>(std::move(target));
-  context->max_specializations = std::max<std::size_t>(1, options.max_specializations);
-  HONE_TRY(graph, graph::optimize(std::move(graph), folding_evaluator(context)));
+  for (const graph::ValueId id : graph.inputs) impl->inputs.push_back(port_of(graph, id));
+  for (const graph::ValueId id : graph.outputs) impl->outputs.push_back(port_of(graph, id));
+  for (const graph::ValueId id : graph.overridable) impl->overridable.push_back(port_of(graph, id));
+  if (!graph.overridable.empty()) impl->source = std::make_unique<const graph::Graph>(graph);
+  graph.overridable.clear();
+  HONE_TRY(graph, graph::optimize(std::move(graph), folding_evaluator(impl->context)));
   impl->graph = std::make_shared<const graph::Graph>(std::move(graph));
-  impl->runner = std::make_unique<Runner>(impl->graph, std::move(context));
+  impl->runner = std::make_unique<Runner>(impl->graph, impl->context);
   return Session(std::move(impl));
+}
+
+Result<Session> Session::with_inputs(std::span<const std::string> initializers) const {
+  if (initializers.empty()) return *this;
+  const std::scoped_lock lock(impl_->mutex);
+  const std::vector<std::string> key(initializers.begin(), initializers.end());
+  if (const auto found = impl_->variants.find(key); found != impl_->variants.end()) return found->second;
+  std::vector<graph::ValueId> ids;
+  for (const std::string& name : initializers) {
+    HONE_TRY(const std::size_t index, index_of(impl_->overridable, name, "overridable initializer"));
+    ids.push_back(impl_->source->overridable[index]);
+  }
+  graph::Graph changed = *impl_->source;
+  changed.overridable.clear();
+  for (const graph::ValueId id : ids) {
+    if (changed.constants.erase(id) == 0)
+      return error(ErrorCode::InvalidArgument, "initializer '{}' is named twice", changed.name_of(id));
+    changed.inputs.push_back(id);
+  }
+  HONE_TRY(Session variant, make(std::move(changed), *impl_));
+  return impl_->variants.emplace(key, std::move(variant)).first->second;
 }
 
 const std::vector<Port>& Session::inputs() const { return impl_->inputs; }
 const std::vector<Port>& Session::outputs() const { return impl_->outputs; }
+const std::vector<Port>& Session::overridable() const { return impl_->overridable; }
 const std::map<std::string, std::string>& Session::metadata() const { return impl_->graph->metadata; }
 const graph::Graph& Session::graph() const { return *impl_->graph; }
 const Contents& Session::contents() const { return impl_->contents; }

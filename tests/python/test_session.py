@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Build, dense_reference
 from onnx import TensorProto, helper
 
 import hone
+from conftest import Build, dense_reference
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 
@@ -33,17 +35,21 @@ def test_a_model_runs_from_bytes_a_path_and_a_path_object(dense: bytes, tmp_path
 def test_inputs_and_outputs_are_described_as_onnxruntime_does(dense: bytes) -> None:
     ort = pytest.importorskip("onnxruntime")
     ours, theirs = hone.InferenceSession(dense), ort.InferenceSession(dense, providers=["CPUExecutionProvider"])
-    for mine, other in zip(ours.get_inputs() + ours.get_outputs(), theirs.get_inputs() + theirs.get_outputs(), strict=True):
+    for mine, other in zip(
+        ours.get_inputs() + ours.get_outputs(), theirs.get_inputs() + theirs.get_outputs(), strict=True
+    ):
         assert (mine.name, mine.type, mine.shape) == (other.name, other.type, other.shape)
     assert ours.get_inputs()[0].shape == ["batch", 3]
     assert ours.get_providers() == theirs.get_providers()
 
 
 def test_an_extent_without_a_name_is_none(build: Build) -> None:
-    model = build([helper.make_node("Abs", ["x"], ["y"])], [("x", TensorProto.FLOAT, [None, 2])], [("y", TensorProto.FLOAT, None)])
+    model = build(
+        [helper.make_node("Abs", ["x"], ["y"])], [("x", TensorProto.FLOAT, [None, 2])], [("y", TensorProto.FLOAT, None)]
+    )
     session = hone.InferenceSession(model)
     assert session.get_inputs()[0].shape == [None, 2]
-    assert "NodeArg(name='x', type='tensor(float)', shape=[None, 2])" == repr(session.get_inputs()[0])
+    assert repr(session.get_inputs()[0]) == "NodeArg(name='x', type='tensor(float)', shape=[None, 2])"
 
 
 def test_outputs_come_in_the_order_they_are_asked_for(build: Build) -> None:
@@ -69,7 +75,9 @@ def test_wrong_inputs_are_named_with_what_was_found_and_expected(dense: bytes) -
     assert refusal(session, {"x": X.astype(np.float64)}) == f"input 'x' is double[2, 3], {expected}"
     assert refusal(session, {"x": X[0]}) == f"input 'x' is float[3], {expected}"
     assert refusal(session, {"x": X[:, :2]}) == f"input 'x' is float[2, 2], {expected}"
-    assert "input 'x' is a dict" in refusal(session, {"x": {"a": 1.0}}) or "map of 1" in refusal(session, {"x": {"a": 1.0}})
+    assert "input 'x' is a dict" in refusal(session, {"x": {"a": 1.0}}) or "map of 1" in refusal(
+        session, {"x": {"a": 1.0}}
+    )
     assert "input 'x' is a object" in refusal(session, {"x": object()})
     assert "input 'x' is an array of dtype datetime64" in refusal(session, {"x": np.zeros(3, "datetime64[s]")})
 
@@ -94,10 +102,75 @@ def test_models_that_cannot_be_read_are_refused(tmp_path: Path, dense: bytes) ->
 
 
 def test_an_unsupported_operator_is_named(build: Build) -> None:
-    model = build([helper.make_node("NoSuchThing", ["x"], ["y"])], [("x", TensorProto.FLOAT, [2])], [("y", TensorProto.FLOAT, [2])])
+    model = build(
+        [helper.make_node("NoSuchThing", ["x"], ["y"])],
+        [("x", TensorProto.FLOAT, [2])],
+        [("y", TensorProto.FLOAT, [2])],
+    )
     with pytest.raises(hone.Error, match="NoSuchThing") as caught:
         hone.InferenceSession(model)
     assert caught.value.code == "unsupported"
+
+
+def test_initializers_that_are_inputs_may_be_fed_as_with_onnxruntime(build: Build) -> None:
+    """`w` is read by a node, and inside a branch."""
+    branch = helper.make_graph(
+        [helper.make_node("Mul", ["x", "w"], ["t"])], "branch", [], [helper.make_tensor_value_info("t", 1, [2])]
+    )
+    nodes = [
+        helper.make_node("Add", ["x", "w"], ["sum"]),
+        helper.make_node("If", ["flag"], ["inside"], then_branch=branch, else_branch=branch),
+        helper.make_node("Sub", ["sum", "inside"], ["y"]),
+    ]
+    x, w, flag = ("x", TensorProto.FLOAT, [2]), ("w", TensorProto.FLOAT, [2]), ("flag", TensorProto.BOOL, [])
+    weights = {"w": np.array([10, 20], np.float32), "other": np.zeros(2, np.float32)}
+    model = build(nodes, [x, flag, w], [("y", TensorProto.FLOAT, [2])], weights)
+    sessions = [hone.InferenceSession(model)]
+    if ort := pytest.importorskip("onnxruntime"):
+        sessions.append(ort.InferenceSession(model, providers=["CPUExecutionProvider"]))
+    for session in sessions:
+        assert [i.name for i in session.get_inputs()] == ["x", "flag"]
+        assert [(i.name, i.type, i.shape) for i in session.get_overridable_initializers()] == [
+            ("w", "tensor(float)", [2])
+        ]
+        feeds = {"x": np.array([1, 2], np.float32), "flag": np.array(True)}
+        for w_value in (None, [3, 4], [5, 6], None):
+            used = np.array([10, 20] if w_value is None else w_value, np.float32)
+            more = {} if w_value is None else {"w": used}
+            (y,) = session.run(None, {**feeds, **more})
+            np.testing.assert_array_equal(y, feeds["x"] + used - feeds["x"] * used)
+    assert refusal(sessions[0], {**feeds, "w": np.zeros(3, np.float32)}) == (
+        "input 'w' is float[3], expected tensor(float) of shape [2]"
+    )
+    assert refusal(sessions[0], {**feeds, "other": used}) == "the model has no input 'other', only: x, flag"
+
+
+def test_weights_of_gigabytes_are_not_held_in_memory_twice(tmp_path: Path) -> None:
+    """A table of 3 GiB beside the model, of which two rows are read: hardly any of it has to be in memory."""
+    rows, columns = 3 << 18, 1 << 10
+    table = TensorProto(name="table", data_type=TensorProto.FLOAT, dims=[rows, columns])
+    table.data_location = TensorProto.EXTERNAL
+    for key, value in (("location", "table.bin"), ("offset", "0"), ("length", str(rows * columns * 4))):
+        table.external_data.add(key=key, value=value)
+    inputs = [helper.make_tensor_value_info("i", TensorProto.INT64, [2])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, columns])]
+    graph = helper.make_graph([helper.make_node("Gather", ["table", "i"], ["y"])], "g", inputs, outputs, [table])
+    (tmp_path / "model.onnx").write_bytes(helper.make_model(graph, ir_version=9).SerializeToString())
+    with open(tmp_path / "table.bin", "wb") as file:  # a file with holes takes no place on the disk
+        file.truncate(rows * columns * 4)
+        file.seek((rows - 1) * columns * 4)
+        file.write(np.full(columns, 7, np.float32).tobytes())
+    program = (
+        "import resource, sys, numpy as np, hone\n"
+        "(y,) = hone.InferenceSession(sys.argv[1]).run(None, {'i': np.array([0, -1])})\n"
+        "assert (y[0] == 0).all() and (y[1] == 7).all()\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "model.onnx")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 1 << 20, "KiB at the most in use"
 
 
 def test_options_of_onnxruntime_are_accepted(dense: bytes) -> None:

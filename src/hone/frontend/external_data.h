@@ -35,6 +35,9 @@ class MappedFile {
 struct FilePart {
   std::span<const std::byte> bytes;
   std::shared_ptr<const MappedFile> owner;
+
+  /// Gives back the memory of the pages that hold nothing but this piece; they are read again if they are touched.
+  void forget() const;
 };
 
 /// The files of one folder, each opened once. Nothing outside the folder can be reached.

@@ -73,8 +73,8 @@ struct Scope {
 
 class GraphReader {
  public:
-  GraphReader(onnx::ModelProto& model, TensorDecoder& tensors)
-      : model_(model), tensors_(tensors), attributes_(tensors) {}
+  GraphReader(onnx::ModelProto& model, TensorDecoder& tensors, Contents contents)
+      : model_(model), tensors_(tensors), contents_(contents), attributes_(tensors) {}
 
   Result<Graph> read();
 
@@ -92,12 +92,15 @@ class GraphReader {
   Result<graph::Subgraph> read_subgraph(const onnx::GraphProto& proto, Scope& scope);
   Result<void> spend(const onnx::NodeProto& proto, const Scope& scope);
 
+  template <typename Proto>
+  Result<runtime::Tensor> decode(const Proto& initializer);
   Result<ValueId> define(Scope& scope, const std::string& name);
   Result<std::vector<ValueId>> read_inputs(const onnx::NodeProto& proto, Scope& scope);
   const onnx::FunctionProto* find_function(const onnx::NodeProto& proto) const;
 
   onnx::ModelProto& model_;
   TensorDecoder& tensors_;
+  Contents contents_;
   AttributeDecoder attributes_;
   std::map<FunctionKey, const onnx::FunctionProto*> functions_;
   std::map<const onnx::FunctionProto*, Opsets> function_opsets_;
@@ -136,7 +139,10 @@ std::optional<ValueId> look_up(Scope& scope, const std::string& name) {
   if (!outer || *outer == kAbsent) return outer;
   const Graph& around = scope.parent->frame.graph;
   const ValueId id = scope.frame.add(name, around.values[static_cast<std::size_t>(*outer)].type);
-  if (const auto constant = around.constants.find(*outer); constant != around.constants.end()) {
+  const auto constant = around.constants.find(*outer);
+  const bool is_overridable =
+      std::find(around.overridable.begin(), around.overridable.end(), *outer) != around.overridable.end();
+  if (constant != around.constants.end() && !is_overridable) {
     scope.frame.graph.constants.emplace(id, constant->second);  // shares the content
   } else {
     scope.frame.graph.captured.push_back(id);
@@ -207,11 +213,16 @@ Result<void> GraphReader::read_content(onnx::GraphProto& proto, Scope& scope, co
       return error(ErrorCode::InvalidArgument, "graph '{}' has two inputs named '{}'", graph.name, info.name());
   }
   HONE_TRY(read_initializers(proto, scope));
-  for (const onnx::ValueInfoProto& info : proto.input())
-    if (!scope.names.contains(info.name())) {
-      HONE_TRY(const ValueId id, define(scope, info.name()));
-      graph.inputs.push_back(id);
+  constexpr std::int64_t kFirstWithDefaults = 4;  // before, initializers had to be inputs, and none was meant to be fed
+  const bool has_defaults = !scope.parent && !scope.call && model_.ir_version() >= kFirstWithDefaults;
+  for (const onnx::ValueInfoProto& info : proto.input()) {
+    if (const auto initializer = scope.names.find(info.name()); initializer != scope.names.end()) {
+      if (has_defaults) graph.overridable.push_back(initializer->second);
+      continue;
     }
+    HONE_TRY(const ValueId id, define(scope, info.name()));
+    graph.inputs.push_back(id);
+  }
   HONE_TRY(read_nodes(proto.node(), scope));
   for (const onnx::ValueInfoProto& info : proto.output()) {
     const std::optional<ValueId> id = look_up(scope, info.name());
@@ -220,6 +231,19 @@ Result<void> GraphReader::read_content(onnx::GraphProto& proto, Scope& scope, co
     graph.outputs.push_back(*id);
   }
   return {};
+}
+
+/// A tensor of the type that a file gives, if it is one, without elements.
+runtime::Tensor outline(const onnx::TensorProto& proto) {
+  const Result<runtime::ElementType> type = decode_element_type(proto.data_type());
+  return runtime::Tensor::view(type.value_or(runtime::ElementType::Undefined), {0}, nullptr, nullptr);
+}
+runtime::Tensor outline(const onnx::SparseTensorProto& proto) { return outline(proto.values()); }
+
+template <typename Proto>
+Result<runtime::Tensor> GraphReader::decode(const Proto& initializer) {
+  if (contents_ == Contents::Skip) return outline(initializer);
+  return tensors_.decode(initializer);
 }
 
 Result<void> GraphReader::read_initializers(onnx::GraphProto& proto, Scope& scope) {
@@ -231,16 +255,16 @@ Result<void> GraphReader::read_initializers(onnx::GraphProto& proto, Scope& scop
     graph.constants.emplace(id, *std::move(tensor));
     return {};
   };
-  const bool is_read_once = !scope.call;  // a function's body is read at each call
+  const bool is_read_once = !scope.call && contents_ == Contents::Take;  // a function's body is read at each call
   for (onnx::TensorProto& initializer : *proto.mutable_initializer()) {
     const std::string name = initializer.name();
-    HONE_TRY(keep(name, tensors_.decode(initializer)));
+    HONE_TRY(keep(name, decode(initializer)));
     if (!is_read_once) continue;
     onnx::TensorProto().Swap(&initializer);  // frees the file's copy
     initializer.set_name(name);
   }
   for (const onnx::SparseTensorProto& initializer : proto.sparse_initializer())
-    HONE_TRY(keep(initializer.values().name(), tensors_.decode(initializer)));
+    HONE_TRY(keep(initializer.values().name(), decode(initializer)));
   return {};
 }
 
@@ -292,7 +316,9 @@ Result<void> GraphReader::read_constant(const onnx::NodeProto& proto, Scope& sco
                  describe(proto), given.size(), proto.input_size(), proto.output_size());
   Result<runtime::Tensor> tensor = runtime::Tensor();
   const onnx::AttributeProto& value = *resolved(*given[0], scope.call);
-  if (&value == given[0]) {
+  if (contents_ == Contents::Skip && (value.has_t() || value.has_sparse_tensor())) {
+    tensor = value.has_t() ? outline(value.t()) : outline(value.sparse_tensor());
+  } else if (&value == given[0]) {
     tensor = attributes_.decode_constant(value);
   } else {  // the caller's attribute, under the name it has here
     onnx::AttributeProto renamed = value;
@@ -421,6 +447,8 @@ Result<void> GraphReader::read_call(const onnx::NodeProto& proto, const onnx::Fu
 
 }  // namespace
 
-Result<Graph> read_graph(onnx::ModelProto& model, TensorDecoder& tensors) { return GraphReader(model, tensors).read(); }
+Result<Graph> read_graph(onnx::ModelProto& model, TensorDecoder& tensors, Contents contents) {
+  return GraphReader(model, tensors, contents).read();
+}
 
 }  // namespace hone::frontend

@@ -17,8 +17,13 @@ inline constexpr int kMaxCallDepth = 100;
 inline constexpr std::int64_t kMaxInlinedNodes = 200'000;
 inline constexpr std::int64_t kMaxInlinedBytes = std::int64_t{1} << 28;
 
-/// Reads the model's graph. Initializers are taken out of `model` one by one, so that no more than one of them is held
-/// twice.
-Result<graph::Graph> read_graph(onnx::ModelProto& model, TensorDecoder& tensors);
+/// Whether the elements of a model's tensors are read.
+enum class Contents : std::uint8_t {
+  Skip,  ///< initializers and constants have their type alone, and no elements; `model` stays as it is
+  Take,  ///< initializers are taken out of `model` one by one, so that no more than one of them is held twice
+};
+
+/// Reads the model's graph.
+Result<graph::Graph> read_graph(onnx::ModelProto& model, TensorDecoder& tensors, Contents contents);
 
 }  // namespace hone::frontend

@@ -36,9 +36,18 @@ Result<void> parse_model(std::span<const std::byte> bytes, onnx::ModelProto& mod
   return {};
 }
 
-Result<graph::Graph> import_parsed(onnx::ModelProto& model, const std::filesystem::path& folder) {
+/// Names all that is not supported, before the elements of any initializer are read: they may be gigabytes.
+Result<void> check_outline(onnx::ModelProto& model, const std::filesystem::path& folder) {
   TensorDecoder tensors(folder);
-  HONE_TRY(graph::Graph graph, read_graph(model, tensors));
+  HONE_TRY(graph::Graph outline, read_graph(model, tensors, Contents::Skip));
+  HONE_TRY(outline, graph::upgrade(std::move(outline)));
+  return check_supported(outline);
+}
+
+Result<graph::Graph> import_parsed(onnx::ModelProto& model, const std::filesystem::path& folder) {
+  HONE_TRY(check_outline(model, folder));
+  TensorDecoder tensors(folder);
+  HONE_TRY(graph::Graph graph, read_graph(model, tensors, Contents::Take));
   for (const onnx::StringStringEntryProto& entry : model.metadata_props()) graph.metadata[entry.key()] = entry.value();
   if (!graph.name.empty()) graph.metadata["graph"] = graph.name;
   if (!model.producer_name().empty())
@@ -46,7 +55,6 @@ Result<graph::Graph> import_parsed(onnx::ModelProto& model, const std::filesyste
                                      ? model.producer_name()
                                      : model.producer_name() + " " + model.producer_version();
   HONE_TRY(graph, graph::upgrade(std::move(graph)));
-  HONE_TRY(check_supported(graph));
   HONE_TRY(graph::verify(graph));
   return graph;
 }

@@ -142,6 +142,23 @@ TEST(Import, InitializersAreConstantsAlsoWhenTheyAreInputs) {
   }
 }
 
+TEST(Import, InitializersThatAreInputsMayBeOverridden) {
+  onnx::ModelProto model = new_model();
+  add_input(*model.mutable_graph(), "x");
+  add_input(*model.mutable_graph(), "w");
+  *model.mutable_graph()->add_initializer() = tensor("w", {10, 20});
+  *model.mutable_graph()->add_initializer() = tensor("fixed", {1, 2});
+  add_node(*model.mutable_graph(), "Sum", {"x", "w", "fixed"}, {"y"});
+  add_output(*model.mutable_graph(), "y");
+  const Result<Graph> graph = imported(model);
+  ASSERT_TRUE(graph.has_value()) << graph.error().message;
+  ASSERT_EQ(graph->overridable.size(), 1U);
+  EXPECT_EQ(graph->name_of(graph->overridable[0]), "w");
+  EXPECT_TRUE(graph->is_constant(graph->overridable[0]));
+  model.set_ir_version(3);  // where every initializer has to be an input
+  EXPECT_TRUE(imported(model)->overridable.empty());
+}
+
 TEST(Import, ConstantNodesOfEveryKindBecomeConstants) {
   using Attribute = onnx::AttributeProto;
   const auto constant = [](const std::string& name, Attribute::AttributeType type,
@@ -331,6 +348,20 @@ TEST(Import, UnsupportedThingsAreListedTogetherWithTheirNodes) {
             "the model needs what is not supported: attribute 'colour' of Relu in 'r'; attribute 'size' of Relu in "
             "'r'; operator Wonder in 'w1', the node that makes 'b'; operator other.Magic in 'm'");
   EXPECT_EQ(imported(model).error().code, ErrorCode::Unsupported);
+}
+
+TEST(Import, UnsupportedThingsAreNamedBeforeTensorsAreRead) {
+  onnx::ModelProto model = new_model();
+  onnx::GraphProto& graph = *model.mutable_graph();
+  add_input(graph, "x");
+  onnx::TensorProto& broken = *graph.add_initializer();
+  broken = tensor("w", {1, 2});
+  broken.set_dims(0, std::int64_t{1} << 40);
+  add_node(graph, "Wonder", {"x", "w"}, {"y"}, "n");
+  add_output(graph, "y");
+  EXPECT_EQ(message_of(model), "the model needs what is not supported: operator Wonder in 'n'");
+  graph.mutable_node(0)->set_op_type("Add");
+  EXPECT_EQ(message_of(model), "initializer 'w': float[1099511627776] needs 1099511627776 numbers, found 2");
 }
 
 TEST(Import, ValuesThatLookLikeOursGetOtherNames) {

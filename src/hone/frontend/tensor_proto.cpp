@@ -19,46 +19,25 @@ constexpr ElementType kLastType = ElementType::F6E3M2;
 
 static_assert(std::endian::native == std::endian::little, "raw data is little-endian");
 
-/// The bits that an element takes in files.
-std::uint64_t stored_bits(ElementType type) {
-  switch (type) {
-    case ElementType::U2:
-    case ElementType::I2:
-      return 2;
-    case ElementType::U4:
-    case ElementType::I4:
-    case ElementType::F4E2M1:
-      return 4;
-    case ElementType::F6E2M3:
-    case ElementType::F6E3M2:
-      return 6;
-    default:
-      return 8 * runtime::bytes_of(type);
-  }
-}
-
 /// The number of bytes that `count` elements take in a file. `count` is small enough not to overflow.
 std::uint64_t stored_bytes(ElementType type, std::int64_t count) {
-  return (static_cast<std::uint64_t>(count) * stored_bits(type) + 7) / 8;
+  return (static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(runtime::bits_of(type)) + 7) / 8;
 }
 
 /// Element `i` of a stream of elements below 8 bits, lowest bits first, as our tensors store it.
 std::uint8_t unpacked(std::span<const std::byte> bytes, std::size_t i, ElementType type) {
-  const std::size_t bits = stored_bits(type);
+  const auto bits = static_cast<std::size_t>(runtime::bits_of(type));
   const std::size_t at = i * bits / 8, shift = i * bits % 8;
   unsigned word = std::to_integer<unsigned>(bytes[at]);
   if (shift + bits > 8) word |= std::to_integer<unsigned>(bytes[at + 1]) << 8;
-  const unsigned element = (word >> shift) & ((1U << bits) - 1);
-  const bool is_signed = type == ElementType::I4 || type == ElementType::I2;
-  const bool is_negative = is_signed && (element >> (bits - 1)) != 0;
-  return static_cast<std::uint8_t>(is_negative ? element | (0xffU << bits) : element);
+  return runtime::byte_of(type, word >> shift);
 }
 
 /// Elements as they are stored in raw and external data.
 Result<Tensor> from_bytes(ElementType type, const Shape& shape, std::span<const std::byte> bytes) {
   HONE_TRY(Tensor tensor, Tensor::allocate(type, shape));
   if (tensor.size() == 0) return tensor;
-  if (stored_bits(type) >= 8) {
+  if (runtime::bits_of(type) >= 8) {
     std::memcpy(tensor.data(), bytes.data(), tensor.bytes());
   } else {
     const std::span<std::uint8_t> elements = tensor.as<std::uint8_t>();
@@ -108,6 +87,11 @@ Result<Tensor> from_strings(const Shape& shape, const onnx::TensorProto& proto) 
   HONE_TRY(check_stored(ElementType::String, shape, static_cast<std::uint64_t>(proto.string_data_size()),
                         static_cast<std::uint64_t>(count), "strings"));
   return Tensor::of_strings(shape, {proto.string_data().begin(), proto.string_data().end()});
+}
+
+bool has_typed_field(const onnx::TensorProto& proto) {
+  return proto.float_data_size() > 0 || proto.double_data_size() > 0 || proto.int32_data_size() > 0 ||
+         proto.int64_data_size() > 0 || proto.uint64_data_size() > 0 || proto.string_data_size() > 0;
 }
 
 Result<Tensor> from_typed_field(ElementType type, const Shape& shape, const onnx::TensorProto& proto) {
@@ -183,9 +167,11 @@ Result<Tensor> from_external(ElementType type, const Shape& shape, const onnx::T
   if (length) HONE_TRY(check_stored(type, shape, *length, needed, "bytes of external data"));
   HONE_TRY(const FilePart part, files.read(location, offset, needed));
   const bool is_aligned = reinterpret_cast<std::uintptr_t>(part.bytes.data()) % runtime::kTensorAlignment == 0;
-  if (count > 0 && is_aligned && stored_bits(type) >= 8 && type != ElementType::Bool)
+  if (count > 0 && is_aligned && runtime::bits_of(type) >= 8 && type != ElementType::Bool)
     return Tensor::view(type, shape, const_cast<std::byte*>(part.bytes.data()), part.owner);
-  return from_bytes(type, shape, part.bytes);
+  Result<Tensor> copy = from_bytes(type, shape, part.bytes);
+  part.forget();  // the copy is enough
+  return copy;
 }
 
 }  // namespace
@@ -207,7 +193,9 @@ Result<Tensor> TensorDecoder::decode(const onnx::TensorProto& proto) {
     return error(ErrorCode::InvalidArgument, "a tensor of shape [{}] has too many elements", fmt::join(shape, ", "));
   if (proto.has_segment()) return error(ErrorCode::Unsupported, "tensors in segments are not supported");
   if (proto.data_location() == onnx::TensorProto::EXTERNAL) return from_external(type, shape, proto, files_);
-  if (!proto.has_raw_data()) return from_typed_field(type, shape, proto);
+  // some writers set raw data to no bytes, and fill a typed field
+  if (!proto.has_raw_data() || (proto.raw_data().empty() && has_typed_field(proto)))
+    return from_typed_field(type, shape, proto);
   if (type == ElementType::String) return error(ErrorCode::InvalidArgument, "strings cannot be raw data");
   HONE_TRY(check_stored(type, shape, proto.raw_data().size(), stored_bytes(type, count), "bytes"));
   return from_bytes(type, shape, std::as_bytes(std::span(proto.raw_data())));

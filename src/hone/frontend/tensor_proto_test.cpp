@@ -154,6 +154,20 @@ TEST(TensorProto, ScalarsEmptyTensorsAndStringsAreRead) {
   EXPECT_THAT(decoded(strings).strings(), ElementsAre("a", std::string("b\0c", 3)));
 }
 
+TEST(TensorProto, RawDataWithoutBytesLeavesTheTypedField) {
+  onnx::TensorProto proto = proto_of(ElementType::F32, {2});
+  proto.set_raw_data("");
+  proto.add_float_data(1);
+  proto.add_float_data(2);
+  EXPECT_THAT(decoded(proto).as<float>(), ElementsAre(1, 2));
+  proto.clear_float_data();
+  EXPECT_EQ(message_of(proto), "float[2] needs 8 bytes, found 0");
+  onnx::TensorProto text = proto_of(ElementType::String, {1});
+  text.set_raw_data("");
+  text.add_string_data("a");
+  EXPECT_EQ(decoded(text).strings()[0], "a");
+}
+
 TEST(TensorProto, ContentThatDoesNotFitTheShapeIsRefused) {
   onnx::TensorProto proto = proto_of(ElementType::F32, {2, 3});
   proto.set_raw_data("1234");
@@ -263,6 +277,25 @@ TEST_F(ExternalData, IsNotCopiedWhereItIsAligned) {
   const Tensor first = *decoder.decode(proto), second = *decoder.decode(proto);
   EXPECT_EQ(first.data(), second.data());
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(first.data()) % 64, 0U);
+}
+
+/// The bytes of memory that the process has in use, pages of mapped files included.
+std::size_t resident_bytes() {
+  std::size_t all = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST_F(ExternalData, IsHeldOnceAlsoWhereItIsNotAligned) {
+  constexpr std::int64_t kCount = 16 << 20;
+  fs::resize_file(folder_ / "model" / "w.bin", 4 * kCount + 4);
+  const std::size_t before = resident_bytes();
+  const Result<Tensor> tensor = read("w.bin", "4", "", kCount);
+  ASSERT_TRUE(tensor.has_value()) << tensor.error().message;
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(tensor->data()) % 64, 0U);
+  EXPECT_THAT(tensor->as<float>().subspan(0, 3), ElementsAre(1, 2, 3));
+  EXPECT_EQ(tensor->as<float>()[kCount - 1], 0);
+  EXPECT_LT(resident_bytes() - before, tensor->bytes() * 3 / 2);
 }
 
 TEST_F(ExternalData, OutsideTheModelsFolderIsRefused) {

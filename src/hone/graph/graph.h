@@ -85,6 +85,7 @@ struct Graph {
   std::vector<ValueId> inputs, outputs;
   std::vector<ValueId> captured;                ///< values that a graph around this one provides; see Subgraph
   std::map<ValueId, runtime::Value> constants;  ///< initializers, and what folding found
+  std::vector<ValueId> overridable;             ///< constants that a caller may ask to have as inputs, before any pass
   std::map<std::string, std::int64_t> opsets;   ///< the version of each domain
   std::map<std::string, std::string> metadata;  ///< the model's own notes, and "producer"
 
