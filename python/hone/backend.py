@@ -27,13 +27,14 @@ def element_name(type_text: str) -> str:
     return rest.partition(")")[0] if found else ""
 
 
-def package_dtype(name: str) -> np.dtype:
+def package_dtype(name: str) -> np.dtype[Any]:
     """The dtype under which the installed onnx package keeps elements of a type: it has changed between versions."""
     empty = onnx.TensorProto(data_type=onnx.TensorProto.DataType.Value(name.upper()), dims=[0])
-    return numpy_helper.to_array(empty).dtype
+    dtype: np.dtype[Any] = numpy_helper.to_array(empty).dtype
+    return dtype
 
 
-def relabel(value: Any, dtype: np.dtype) -> Any:
+def relabel(value: Any, dtype: np.dtype[Any]) -> Any:
     """The same bytes under another dtype of the same size, in arrays and lists of arrays."""
     if isinstance(value, (list, tuple)):
         return [relabel(item, dtype) for item in value]
@@ -48,9 +49,9 @@ class Port:
     def __init__(self, node: _native.NodeArg) -> None:
         self.name = node.name
         name = element_name(node.type)
-        self._hone = _native.numpy_dtype(name) if name else None
-        self._package = package_dtype(name) if name and self._hone != object else self._hone
-        self._differs = self._hone is not None and self._hone != self._package
+        self._hone = _native.numpy_dtype(name if name else "string")
+        self._package = package_dtype(name) if name and self._hone.kind != "O" else self._hone
+        self._differs = self._hone != self._package
 
     def to_hone(self, value: Any) -> Any:
         """A value of the package's as hone takes it."""

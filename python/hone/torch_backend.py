@@ -5,13 +5,13 @@ Where hone was installed by pip, torch finds the name by itself; otherwise `impo
 
 from __future__ import annotations
 
+import contextlib
+
 from torch._dynamo import register_backend
 
 from hone.torch_graph import compile_graph
 
 __all__ = ["compile_graph"]
 
-try:
+with contextlib.suppress(AssertionError):  # torch has found it already
     register_backend(compile_graph, name="hone")
-except AssertionError:  # torch has found it already
-    pass

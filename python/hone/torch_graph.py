@@ -46,7 +46,9 @@ def kind_of(value: Any) -> Any:
     return (tuple(value.shape), value.dtype) if torch.is_tensor(value) else value
 
 
-def compile_graph(graph: torch.nn.Module, example_inputs: Sequence[Any], **options: Any) -> Callable[..., tuple[Any, ...]]:
+def compile_graph(
+    graph: torch.nn.Module, example_inputs: Sequence[Any], **options: Any
+) -> Callable[..., tuple[Any, ...]]:
     """A function that runs the captured graph in hone, with a session for each combination of shapes."""
     sessions: dict[tuple[Any, ...], InferenceSession] = {}
 

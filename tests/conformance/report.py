@@ -32,9 +32,10 @@ def markdown(results: Results, commit: str) -> str:
     lines = [
         "# Conformance",
         "",
-        "The backend test suite of the `onnx` package, run unchanged against `hone.backend`. `./dev test conformance` runs it",
-        "and writes this page. Every test of the suite for the CPU is counted; tolerances are the suite's own. *Unsupported*",
-        "is what hone refuses when it loads the model, because of an operator or attribute; it does not count as passed.",
+        "The backend test suite of the `onnx` package, run unchanged against `hone.backend`. `./dev test conformance`",
+        "runs it and writes this page. Every test of the suite for the CPU is counted; tolerances are the suite's own.",
+        "*Unsupported* is what hone refuses when it loads the model, because of an operator or attribute; it does not",
+        "count as passed.",
         "",
         f"Measured at commit {commit}.",
         "",
@@ -51,7 +52,12 @@ def markdown(results: Results, commit: str) -> str:
         for record in missing:
             lines.append(f"- `{record['name']}` ({record['status']}): {reason_of(record, version)}")
         lines += ["" if missing else "Everything passes.", ""]
-    lines += ["## By operator", "", "Passed of all tests about an operator; the kinds in brackets are about no single one.", ""]
+    lines += [
+        "## By operator",
+        "",
+        "Passed of all tests about an operator; the kinds in brackets are about no single one.",
+        "",
+    ]
     lines += operator_table(results)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
 
@@ -62,7 +68,10 @@ def operator_table(results: Results) -> list[str]:
     for version, records in results.items():
         for record in records:
             cells[record["operator"]][version].append(record)
-    lines = ["| operator | " + " | ".join(f"onnx {version}" for version in results) + " |", "|---" * (len(results) + 1) + "|"]
+    lines = [
+        "| operator | " + " | ".join(f"onnx {version}" for version in results) + " |",
+        "|---" * (len(results) + 1) + "|",
+    ]
     for operator in sorted(cells):
         row = [operator]
         for version in results:
@@ -83,7 +92,15 @@ def reason_of(record: Record, version: str) -> str:
 
 def plain(reason: str) -> str:
     """A reason as Markdown prints it unchanged."""
-    return reason.replace("](", "] (").replace("`", "'").replace("<", "‹").replace(">", "›").replace("*", "×").replace("|", "/") or "no reason given"
+    return (
+        reason.replace("](", "] (")
+        .replace("`", "'")
+        .replace("<", "‹")
+        .replace(">", "›")
+        .replace("*", "×")
+        .replace("|", "/")
+        or "no reason given"
+    )
 
 
 def failures(results: Results, commit: str) -> str:

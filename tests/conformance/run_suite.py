@@ -78,7 +78,9 @@ def check_sample(version: str, options: list[str]) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--onnx", nargs="+", default=list(VERSIONS), metavar="VERSION", help="which versions of the package")
+    parser.add_argument(
+        "--onnx", nargs="+", default=list(VERSIONS), metavar="VERSION", help="which versions of the package"
+    )
     parser.add_argument("--sample", action="store_true", help="compare a part of the newest suite with the page")
     parser.add_argument("--match", default="", help="only tests whose name contains this; writes nothing but --list")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many tests run at once")

@@ -12,7 +12,11 @@ def test_a_compiled_model_agrees_with_torch() -> None:
 
     torch.manual_seed(1)
     model = torch.nn.Sequential(
-        torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.ReLU(), torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(8, 5)
+        torch.nn.Conv2d(3, 8, 3, padding=1),
+        torch.nn.ReLU(),
+        torch.nn.AdaptiveAvgPool2d(1),
+        torch.nn.Flatten(),
+        torch.nn.Linear(8, 5),
     ).eval()
     compiled = torch.compile(model, backend="hone")
     with torch.no_grad():

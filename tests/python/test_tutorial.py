@@ -18,7 +18,9 @@ def test_the_page_shows_what_its_code_prints(page: Path, tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     printed = ""
-    for language, block in re.findall(r"^```(python|text)\n(.*?)^```$", page.read_text(), flags=re.MULTILINE | re.DOTALL):
+    for language, block in re.findall(
+        r"^```(python|text)\n(.*?)^```$", page.read_text(), flags=re.MULTILINE | re.DOTALL
+    ):
         if language == "python":
             assert printed == "", f"{page.name} does not show this: {printed}"
             output = io.StringIO()

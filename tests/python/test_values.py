@@ -7,10 +7,10 @@ import resource
 
 import numpy as np
 import pytest
-from conftest import Build, dense_reference
 from onnx import TensorProto, helper
 
 import hone
+from conftest import Build, dense_reference
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 
@@ -41,8 +41,17 @@ def test_arrays_of_any_layout_are_read(dense: bytes) -> None:
     session = hone.InferenceSession(dense)
     read_only = X.copy()
     read_only.flags.writeable = False
-    variants = [X, np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2], X[::-1][::-1], unaligned(X), read_only,
-                X.astype(">f4"), OnlyDlpack(X), X.tolist()]
+    variants = [
+        X,
+        np.asfortranarray(X),
+        np.repeat(X, 2, axis=1)[:, ::2],
+        X[::-1][::-1],
+        unaligned(X),
+        read_only,
+        X.astype(">f4"),
+        OnlyDlpack(X),
+        X.tolist(),
+    ]
     for feed in variants:
         np.testing.assert_allclose(session.run(None, {"x": feed})[0], dense_reference(X), rtol=1e-6)
 
@@ -94,13 +103,19 @@ def test_writing_to_an_output_changes_neither_the_model_nor_the_inputs(build: Bu
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (7,), (0, 3), (2, 1, 5)])
 def test_every_shape_comes_back(build: Build, shape: tuple[int, ...]) -> None:
     x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
-    model = build([helper.make_node("Neg", ["x"], ["y"])], [("x", TensorProto.FLOAT, list(shape))], [("y", TensorProto.FLOAT, list(shape))])
+    model = build(
+        [helper.make_node("Neg", ["x"], ["y"])],
+        [("x", TensorProto.FLOAT, list(shape))],
+        [("y", TensorProto.FLOAT, list(shape))],
+    )
     (y,) = hone.InferenceSession(model).run(None, {"x": x})
     assert y.shape == shape
     np.testing.assert_array_equal(y, -x)
 
 
-@pytest.mark.parametrize("name", ["float16", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"])
+@pytest.mark.parametrize(
+    "name", ["float16", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]
+)
 def test_numpys_types_pass_through(build: Build, name: str) -> None:
     x = np.array([[0, 1], [1, 0]], dtype=name)
     kind = helper.np_dtype_to_tensor_dtype(x.dtype)
@@ -115,7 +130,10 @@ def test_narrow_types_are_those_of_ml_dtypes(build: Build, name: str) -> None:
     ml_dtypes = pytest.importorskip("ml_dtypes")
     x = np.array([0, 1, 3, 2]).astype(getattr(ml_dtypes, name))
     kind = helper.np_dtype_to_tensor_dtype(x.dtype)
-    nodes = [helper.make_node("Cast", ["x"], ["f"], to=TensorProto.FLOAT), helper.make_node("Cast", ["f"], ["y"], to=kind)]
+    nodes = [
+        helper.make_node("Cast", ["x"], ["f"], to=TensorProto.FLOAT),
+        helper.make_node("Cast", ["f"], ["y"], to=kind),
+    ]
     outputs = [("f", TensorProto.FLOAT, [4]), ("y", kind, [4])]
     f, y = hone.InferenceSession(build(nodes, [("x", kind, [4])], outputs, opset=21)).run(None, {"x": x})
     np.testing.assert_array_equal(f, [0, 1, 3, 2])
@@ -124,7 +142,11 @@ def test_narrow_types_are_those_of_ml_dtypes(build: Build, name: str) -> None:
 
 
 def test_strings_are_arrays_of_objects(build: Build) -> None:
-    model = build([helper.make_node("Identity", ["x"], ["y"])], [("x", TensorProto.STRING, ["n", "m"])], [("y", TensorProto.STRING, ["n", "m"])])
+    model = build(
+        [helper.make_node("Identity", ["x"], ["y"])],
+        [("x", TensorProto.STRING, ["n", "m"])],
+        [("y", TensorProto.STRING, ["n", "m"])],
+    )
     session = hone.InferenceSession(model)
     texts = np.array([["a", "ü"], ["", "日本"]], dtype=object)
     for feed in (texts, texts.astype(str), texts.tolist(), np.char.encode(texts.astype(str), "utf-8")):
@@ -139,7 +161,9 @@ def test_sequences_are_lists(build: Build) -> None:
     nodes = [helper.make_node("SequenceInsert", ["s", "x"], ["t"]), helper.make_node("SequenceLength", ["t"], ["n"])]
     kind = helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, None))
     s, t = helper.make_value_info("s", kind), helper.make_value_info("t", kind)
-    session = hone.InferenceSession(build(nodes, [s, ("x", TensorProto.FLOAT, None)], [t, ("n", TensorProto.INT64, [])]))
+    session = hone.InferenceSession(
+        build(nodes, [s, ("x", TensorProto.FLOAT, None)], [t, ("n", TensorProto.INT64, [])])
+    )
     assert session.get_inputs()[0].type == "seq(tensor(float))"
     t, n = session.run(None, {"s": [X, X[0]], "x": X[1]})
     assert n == 3 and [item.shape for item in t] == [(2, 3), (3,), (3,)]

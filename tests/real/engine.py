@@ -7,6 +7,7 @@ An engine is a Python module with onnxruntime's `InferenceSession`: `hone`, or a
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import pickle
@@ -119,10 +120,8 @@ def run_isolated(job: Job, timeout_s: float) -> Result:
         except subprocess.TimeoutExpired:
             return Result(error=f"no result after {timeout_s:g} s")
         finally:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
             process.wait()
         if result_file.is_file():
             return pickle.loads(result_file.read_bytes())

@@ -5,8 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from catalogue import Feeds, Model, Package
-from inputs import (HALF, IMAGENET, SENTENCE, after, captcha, codes, file_bytes, gray, music, nchw, page, photo,
-                    spectra, speech, table, text_line, utterances, whisper_mel)
+from inputs import (
+    HALF,
+    IMAGENET,
+    SENTENCE,
+    after,
+    captcha,
+    codes,
+    file_bytes,
+    gray,
+    music,
+    nchw,
+    page,
+    photo,
+    spectra,
+    speech,
+    table,
+    text_line,
+    utterances,
+    whisper_mel,
+)
 from packages_extra import EXTRA
 from voice_activity import RATE_16K, silero_16k, silero_sequence, silero_v4, silero_v5
 

@@ -5,8 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from catalogue import Feeds, Model, Package
-from inputs import (HALF, IMAGENET, after, captcha, codes, gray, log_mel, music, nchw, nhwc, normal, one_hot, page,
-                    photo, rng, spectra, speech, table, text_line, utterances, zeros)
+from inputs import (
+    HALF,
+    IMAGENET,
+    after,
+    captcha,
+    codes,
+    gray,
+    log_mel,
+    music,
+    nchw,
+    nhwc,
+    normal,
+    one_hot,
+    page,
+    photo,
+    rng,
+    spectra,
+    speech,
+    table,
+    text_line,
+    utterances,
+    zeros,
+)
 from voice_activity import silero_sequence
 
 SPEECHMOS, LAYOUT, VECTRON = "speechmos/", "pymupdf/layout/resources/onnx/", "ppocr_vectron/model/"

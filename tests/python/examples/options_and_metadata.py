@@ -1,4 +1,5 @@
 """Sets options, and reads what a model says about itself."""
+
 import numpy as np
 import onnxruntime
 from onnxruntime.datasets import get_example
@@ -7,7 +8,9 @@ options = onnxruntime.SessionOptions()
 options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
 options.intra_op_num_threads = 1
 options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
-session = onnxruntime.InferenceSession(get_example("mul_1.onnx"), sess_options=options, providers=["CPUExecutionProvider"])
+session = onnxruntime.InferenceSession(
+    get_example("mul_1.onnx"), sess_options=options, providers=["CPUExecutionProvider"]
+)
 
 meta = session.get_modelmeta()
 print("custom_metadata_map =", meta.custom_metadata_map)
