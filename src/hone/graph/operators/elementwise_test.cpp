@@ -136,7 +136,6 @@ TEST(Elementwise, VariadicOperatorsTakeOneInputOrMany) {
   expect_tensor(apply_one("Sum", {a, b, c}), floats({2, 2}, {8, 6, 12, 10}));
   expect_tensor(apply_one("Mean", {a, b, c}), floats({2, 2}, {8 / 3.f, 2, 4, 10 / 3.f}), 1e-6);
   expect_tensor(apply_one("Max", {vec<float>({kNan}), vec<float>({1})}), vec<float>({kNan}));
-  EXPECT_EQ(message_of("Max", {}), "Max: no inputs, at least 1 needed");
 }
 
 TEST(Elementwise, BitShiftMovesOutEverythingBeyondTheWidth) {
