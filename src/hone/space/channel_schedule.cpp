@@ -153,6 +153,15 @@ std::vector<std::string> outer_order(const Anatomy& anatomy, const codegen::Targ
   return order;
 }
 
+/// Whether everything but constants is read lane by lane as it stands in memory.
+bool is_read_along_lanes(const Program& program, const Anatomy& anatomy, std::span<const std::size_t> constants) {
+  return std::all_of(anatomy.reads.begin(), anatomy.reads.end(), [&](const Read& read) {
+    const bool is_constant = std::any_of(constants.begin(), constants.end(),
+                                         [&](std::size_t i) { return program.params[i].is(read.buffer); });
+    return is_constant || !read.uses(anatomy.lanes.inner) || read.is_contiguous_in(anatomy.lanes.inner);
+  });
+}
+
 /// How many values of the outer reduction loop one block of weights takes that stays in the L1 cache while all
 /// positions use it; 0 if there is no need, or the sums of all positions would not stay there as well.
 std::int64_t reduction_block(const Anatomy& anatomy, const Tile& tile, const codegen::Target& target) {
@@ -226,7 +235,13 @@ bool tile_channels(Program& program, const std::string& block, std::span<const s
   std::optional<Anatomy> anatomy = look_at(program, block);
   if (!anatomy) return false;
   Program changed = program;
-  if (!anatomy->has_products && inline_inputs(changed, *anatomy)) anatomy = look_at(changed, block);
+  if (Program inlined = program; !anatomy->has_products && inline_inputs(inlined, *anatomy)) {
+    const std::optional<Anatomy> after = look_at(inlined, block);
+    if (after && is_read_along_lanes(inlined, *after, constants)) {
+      changed = std::move(inlined);
+      anatomy = after;
+    }
+  }
   const Tile tile = choose_tile(*anatomy, target);
   if (!pack_constants(changed, *anatomy, tile.vectors * anatomy->lanes.inner.extent, constants)) return false;
 

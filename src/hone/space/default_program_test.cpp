@@ -130,6 +130,25 @@ TEST(DefaultProgram, ComputesLayersInBlockedLayouts) {
   }
 }
 
+TEST(DefaultProgram, FetchesWeightsAheadThatTheCacheDoesNotHold) {
+  Rng rng(/*seed=*/3);
+  runtime::ThreadPool pool(2);
+  codegen::Target target = codegen::parse_target("cpu -threads=2").value();
+  target.l1_bytes = target.l2_bytes = 1 << 12;
+  const tensor::Tensor a = tensor::placeholder("a", {37, 64}), b = tensor::placeholder("b", {64, 113});
+  const ir::Function product = tensor::lower("product", {a, b}, {*tensor::matmul(a, b)});
+  for (const ir::Function& naive : {product, blocked_layer({128, 64, 5, 7, 3, 1, 1, 16, 16})}) {
+    std::vector<ir::Array> expected = ir::random_arguments(naive, rng);
+    const std::vector<ir::Array> arguments = expected;
+    ASSERT_TRUE(ir::interpret(naive, expected));
+    const DefaultProgram program = default_program(naive, std::vector<std::size_t>{1}, target);
+    EXPECT_NE(ir::to_text(program.main).find("prefetch"), std::string::npos) << ir::to_text(program.main);
+    const Result<std::vector<ir::Array>> found = run(program, arguments, target, pool);
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_LE(ir::max_difference(found->back(), expected.back()), 1e-5) << ir::to_text(program.main);
+  }
+}
+
 TEST(DefaultWinogradTile, IsChosenWhereThereIsMuchToMultiply) {
   const codegen::Target target = codegen::parse_target("cpu -mcpu=sapphirerapids -threads=1").value();
   EXPECT_EQ(default_winograd_tile({1, 64, 64, 56, 56}, target), 4);

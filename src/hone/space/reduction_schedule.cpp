@@ -97,6 +97,16 @@ bool pack_columns(Program& program, const std::string& block, const std::vector<
   return true;
 }
 
+/// The packed buffers that the block reads and that are larger than this.
+std::vector<std::string> packed_beyond(const Program& program, const std::string& block, std::int64_t bytes) {
+  std::vector<std::string> names;
+  for (const Read& read : reads_of(schedule::find_block(program, block, "default")->block())) {
+    const std::string name = ir::name_of(read.buffer);
+    if (name.ends_with(".packed") && read.elements() * read.buffer.type().bits() / 8 > bytes) names.push_back(name);
+  }
+  return names;
+}
+
 }  // namespace
 
 bool tile_for_registers(Program& program, const std::string& block, std::span<const std::size_t> constants,
@@ -154,12 +164,28 @@ bool tile_for_registers(Program& program, const std::string& block, std::span<co
     order.push_back(outer_column);
   }
   const std::size_t depth = order.size();
-  for (const NaiveLoop& loop : reduced) order.push_back(loop.name);
+  // Columns that come from beyond the L2 are fetched a tile ahead, a share with every few steps of the reduction.
+  constexpr std::int64_t kSteps = 4;
+  const std::vector<std::string> streamed = packed_beyond(changed, block, target.l2_bytes / 2);
+  const NaiveLoop& innermost = reduced.back();
+  const bool fetches = !streamed.empty() && column_bytes >= row_bytes && row && row->extent > tile.rows &&
+                       innermost.extent >= 16 * kSteps && innermost.extent % kSteps == 0;
+  if (fetches &&
+      !attempt(changed, schedule::split(changed, innermost.name, std::vector<std::int64_t>{schedule::kRest, kSteps})))
+    return false;
+  for (const NaiveLoop& loop : reduced)
+    if (!fetches || !loop.var.is(innermost.var)) order.push_back(loop.name);
+  if (fetches) order.insert(order.end(), {innermost.name + ".0", innermost.name + ".1"});
   if (row) order.push_back(row->name + ".1");
   order.push_back(column.name + ".1");
   order.push_back(column.name + ".2");
   if (!attempt(changed, schedule::reorder(changed, order))) return false;
   if (!attempt(changed, schedule::vectorize(changed, column.name + ".2"))) return false;
+  if (fetches) {
+    for (const std::string& name : streamed)
+      attempt(changed, schedule::spread_prefetch(changed, name, outer_column, innermost.name + ".0", 1));
+    attempt(changed, schedule::unroll(changed, innermost.name + ".1"));
+  }
   attempt(changed, schedule::unroll(changed, column.name + ".1"));
   if (row) attempt(changed, schedule::unroll(changed, row->name + ".1"));
 
