@@ -13,15 +13,13 @@
 
 #include "hone/codegen/compile.h"
 #include "hone/codegen/lower.h"
-#include "hone/graph/layout.h"
 #include "hone/ir/text.h"
+#include "hone/measure/load_kernel.h"
 #include "hone/measure/peak.h"
-#include "hone/runtime/parallel.h"
-#include "hone/runtime/plan.h"
-#include "hone/runtime/scratch.h"
 #include "hone/runtime/thread_pool.h"
 #include "hone/schedule/primitives.h"
 #include "hone/space/default_program.h"
+#include "hone/space/layout.h"
 #include "hone/support/rng.h"
 #include "hone/tensor/definitions.h"
 #include "hone/tensor/lower.h"
@@ -94,7 +92,7 @@ ir::Function naive_program(const Layer& layer, std::int64_t lanes) {
   for (const auto& [param, channels] : {std::pair<std::size_t, std::int64_t>{0, layer.in}, {3, layer.out}})
     for (std::int64_t block = lanes; block >= 4; block /= 2)
       if (channels % block == 0) {
-        program = *schedule::set_param_layout(program, param, graph::blocked_map(4, block));
+        program = *schedule::set_param_layout(program, param, space::blocked_map(4, block));
         break;
       }
   return program;
@@ -121,8 +119,7 @@ std::int64_t elements(const ir::Expr& buffer) {
 
 /// A compiled program with its arguments.
 struct Runnable {
-  codegen::CompiledModule code;
-  runtime::KernelEntry entry;
+  measure::LoadedKernel kernel;
   std::vector<std::vector<float>> memory;
   std::vector<void*> args;
 };
@@ -133,16 +130,7 @@ float* aligned(std::vector<float>& memory) {
 }
 
 Runnable prepare(const ir::Function& naive, const space::DefaultProgram& program, const codegen::Target& target) {
-  codegen::CompileOptions options;
-  options.runtime = {hone_parallel_for, hone_allocate, hone_release};
-  ir::Module module{{program.main}};
-  module.functions[0].name = "main";
-  if (program.prepare) {
-    module.functions.push_back(*program.prepare);
-    module.functions[1].name = "prepare";
-  }
-  Runnable runnable{value(codegen::compile(module, target, options)), nullptr, {}, {}};
-  runnable.entry = value(runnable.code.find("main")).entry();
+  Runnable runnable{value(measure::load_kernel(program, target)), {}, {}};
   Rng rng(/*seed=*/1);
   const auto make = [&](const ir::Expr& buffer) {
     std::vector<float> memory(static_cast<std::size_t>(elements(buffer)) + 16);
@@ -158,14 +146,14 @@ Runnable prepare(const ir::Function& naive, const space::DefaultProgram& program
     std::vector<void*> packing;
     for (const std::size_t i : program.packed) packing.push_back(originals[i]);
     for (const std::size_t i : program.packed) packing.push_back(runnable.args[i] = make(program.main.params[i]));
-    value(runnable.code.find("prepare")).entry()(packing.data(), nullptr);
+    runnable.kernel.prepare(packing.data(), nullptr);
   }
   return runnable;
 }
 
 double seconds(const Runnable& kernel, runtime::ThreadPool* pool, int calls) {
   const auto begin = Clock::now();
-  for (int i = 0; i < calls; ++i) kernel.entry(kernel.args.data(), pool);
+  for (int i = 0; i < calls; ++i) kernel.kernel.entry(kernel.args.data(), pool);
   return std::chrono::duration<double>(Clock::now() - begin).count() / calls;
 }
 
@@ -181,7 +169,7 @@ void emit(const std::string& what, const ir::Function& naive, const space::Defau
 /// The largest difference to the naive program, relative to the largest result.
 double error_of(const ir::Function& naive, const Runnable& kernel, const codegen::Target& target) {
   const Runnable reference = prepare(naive, {naive, std::nullopt, {}}, target);
-  reference.entry(reference.args.data(), nullptr);
+  reference.kernel.entry(reference.args.data(), nullptr);
   const auto count = static_cast<std::size_t>(elements(naive.params.back()));
   const float* expected = static_cast<float*>(reference.args[naive.params.size() - 1]);
   const float* found = static_cast<float*>(kernel.args[naive.params.size() - 1]);

@@ -7,6 +7,7 @@
 #include "hone/graph/partition.h"
 #include "hone/schedule/primitives.h"
 #include "hone/space/default_program.h"
+#include "hone/space/layout.h"
 
 namespace hone {
 namespace {
@@ -182,7 +183,7 @@ Result<ir::Function> in_layouts(ir::Function program, const Group& group, const 
   for (std::size_t i = 0; i < values.size(); ++i)
     if (const std::int64_t block = blocks[static_cast<std::size_t>(values[i])]) {
       const std::size_t rank = program.params[i].get<ir::Buffer>().shape.size();
-      HONE_TRY(program, schedule::set_param_layout(program, i, graph::blocked_map(rank, block)));
+      HONE_TRY(program, schedule::set_param_layout(program, i, space::blocked_map(rank, block)));
     }
   return program;
 }

@@ -1,7 +1,6 @@
 #include "hone/graph/layout.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <set>
 
 #include "hone/ir/affine.h"
@@ -123,16 +122,6 @@ class Chooser {
 ChannelBlocks choose_channel_blocks(const Stage& stage, std::span<const Group> groups,
                                     std::span<const ir::Function> programs, std::int64_t lanes) {
   return Chooser(stage, groups, lanes).run(groups, programs);
-}
-
-std::string blocked_map(std::size_t rank, std::int64_t block) {
-  std::vector<std::string> from, to;
-  for (std::size_t i = 0; i < rank; ++i) {
-    from.push_back(fmt::format("d{}", i));
-    to.push_back(i == 1 ? fmt::format("d1 // {}", block) : from.back());
-  }
-  to.push_back(fmt::format("d1 % {}", block));
-  return fmt::format("({}) -> ({})", fmt::join(from, ", "), fmt::join(to, ", "));
 }
 
 Shape blocked_shape(const Shape& shape, std::int64_t block) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <vector>
 
 #include "hone/graph/partition.h"
@@ -19,8 +18,7 @@ using ChannelBlocks = std::vector<std::int64_t>;
 ChannelBlocks choose_channel_blocks(const Stage& stage, std::span<const Group> groups,
                                     std::span<const ir::Function> programs, std::int64_t lanes);
 
-/// The layout as an index map: "(d0, d1, d2, d3) -> (d0, d1 // 16, d2, d3, d1 % 16)".
-std::string blocked_map(std::size_t rank, std::int64_t block);
+/// The shape as it is stored.
 Shape blocked_shape(const Shape& shape, std::int64_t block);
 
 }  // namespace hone::graph

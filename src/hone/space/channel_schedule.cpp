@@ -104,19 +104,20 @@ std::optional<std::string> packed_map(const Read& read, const Anatomy& anatomy, 
   return fmt::format("({}) -> ({}, d{} % {})", fmt::join(from, ", "), fmt::join(outer, ", "), *channel, width);
 }
 
+bool is_constant(const Program& program, const Read& read, std::span<const std::size_t> constants) {
+  return std::any_of(constants.begin(), constants.end(),
+                     [&](std::size_t i) { return program.params[i].is(read.buffer); });
+}
+
 /// Packs the constants that are read by channel. False if a read stays that cannot be vectorized.
 bool pack_constants(Program& program, const Anatomy& anatomy, std::int64_t width,
                     std::span<const std::size_t> constants) {
   for (const Read& read : anatomy.reads) {
-    if (!read.uses(anatomy.lanes.inner) || read.is_contiguous_in(anatomy.lanes.inner)) {
-      const bool is_weight = std::any_of(constants.begin(), constants.end(),
-                                         [&](std::size_t i) { return program.params[i].is(read.buffer); });
-      if (!is_weight || !read.uses(anatomy.lanes.inner) || read.indices.size() < 2) continue;
-    }
-    const bool is_constant = std::any_of(constants.begin(), constants.end(),
-                                         [&](std::size_t i) { return program.params[i].is(read.buffer); });
+    if (!read.uses(anatomy.lanes.inner)) continue;
+    const bool is_weight = is_constant(program, read, constants);
+    if (read.is_contiguous_in(anatomy.lanes.inner) && (!is_weight || read.indices.size() < 2)) continue;
     const std::optional<std::string> map = packed_map(read, anatomy, width);
-    if (!is_constant || !map) return false;
+    if (!is_weight || !map) return false;
     if (!attempt(program, schedule::transform_layout(program, ir::name_of(read.buffer), *map))) return false;
   }
   return true;
@@ -156,9 +157,8 @@ std::vector<std::string> outer_order(const Anatomy& anatomy, const codegen::Targ
 /// Whether everything but constants is read lane by lane as it stands in memory.
 bool is_read_along_lanes(const Program& program, const Anatomy& anatomy, std::span<const std::size_t> constants) {
   return std::all_of(anatomy.reads.begin(), anatomy.reads.end(), [&](const Read& read) {
-    const bool is_constant = std::any_of(constants.begin(), constants.end(),
-                                         [&](std::size_t i) { return program.params[i].is(read.buffer); });
-    return is_constant || !read.uses(anatomy.lanes.inner) || read.is_contiguous_in(anatomy.lanes.inner);
+    return is_constant(program, read, constants) || !read.uses(anatomy.lanes.inner) ||
+           read.is_contiguous_in(anatomy.lanes.inner);
   });
 }
 

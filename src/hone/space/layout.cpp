@@ -56,15 +56,6 @@ std::map<std::string, std::int64_t> blocked_variables(const ir::Block& block) {
   return sizes;
 }
 
-std::string blocked_map(std::size_t rank, std::int64_t block) {
-  std::vector<std::string> from, to;
-  for (std::size_t i = 0; i < rank; ++i) {
-    from.push_back(fmt::format("d{}", i));
-    to.push_back(i == 1 ? fmt::format("d1 // {}", block) : from.back());
-  }
-  return fmt::format("({}) -> ({}, d1 % {})", fmt::join(from, ", "), fmt::join(to, ", "), block);
-}
-
 /// Stores one more allocated tensor in blocks, if there is one with an axis 1 that is blocked elsewhere in its block.
 bool block_a_buffer(Program& program) {
   for (const schedule::Path& path : schedule::blocks(program)) {
@@ -86,6 +77,15 @@ bool block_a_buffer(Program& program) {
 }
 
 }  // namespace
+
+std::string blocked_map(std::size_t rank, std::int64_t block) {
+  std::vector<std::string> from, to;
+  for (std::size_t i = 0; i < rank; ++i) {
+    from.push_back(fmt::format("d{}", i));
+    to.push_back(i == 1 ? fmt::format("d1 // {}", block) : from.back());
+  }
+  return fmt::format("({}) -> ({}, d1 % {})", fmt::join(from, ", "), fmt::join(to, ", "), block);
+}
 
 void follow_layouts(Program& program) {
   while (block_a_buffer(program)) {}

@@ -5,6 +5,9 @@
 
 namespace hone::space {
 
+/// A layout with axis 1 in blocks as an index map: "(d0, d1, d2, d3) -> (d0, d1 // 16, d2, d3, d1 % 16)".
+std::string blocked_map(std::size_t rank, std::int64_t block);
+
 /// Where a parameter is stored with an axis in blocks (`x[n, c // 16, y, x, c % 16]`), stores what is computed from it
 /// or into it the same way, and splits the variables of blocks along it, so that each block has a variable for the
 /// lanes. The loops must be the naive ones; what cannot be changed stays.
