@@ -1,0 +1,44 @@
+/// What searches do with candidates, whatever the space: count, number, draw, change, cross, store.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/space/space.h"
+#include "hone/support/rng.h"
+
+namespace hone::space {
+
+/// How many candidates a sketch or a space has; the largest number there is if they are more.
+std::uint64_t size_of(const Sketch& sketch);
+std::uint64_t size_of(const Space& space);
+
+/// The candidate with this number, counted through all sketches, the first knob of each changing fastest; and back.
+Candidate candidate_at(const Space& space, std::uint64_t index);
+std::uint64_t index_of(const Space& space, const Candidate& candidate);
+
+/// One of all candidates; sketches are equally likely.
+Candidate random_candidate(const Space& space, Rng& rng);
+
+/// The candidate with one of its decisions made anew; the same if there is nothing to decide.
+Candidate mutate(const Space& space, const Candidate& candidate, Rng& rng);
+
+/// A candidate of the sketch of both with each decision from one of them. They must be of one sketch.
+Candidate cross(const Candidate& a, const Candidate& b, Rng& rng);
+
+/// The candidates that differ in one decision by at most `radius` places, nearer ones first, those beyond the ends left
+/// out.
+std::vector<Candidate> neighbours(const Space& space, const Candidate& candidate, std::size_t radius = 1);
+
+/// A candidate by names and values, so that it keeps its meaning when a space grows, and can be carried over to other
+/// shapes: {"space":"mapping","sketch":"direct","decisions":{"rows":[6],"vectors":[4]}}.
+std::string to_json(const Space& space, const Candidate& candidate);
+/// Reads what to_json wrote. An error names the field, the value found and what is allowed.
+Result<Candidate> parse_candidate(const Space& space, std::string_view json);
+/// The same for a candidate of another task: each decision becomes the nearest one that there is. Nothing if the sketch
+/// does not exist.
+std::optional<Candidate> nearest_candidate(const Space& space, std::string_view json);
+
+}  // namespace hone::space

@@ -1,0 +1,73 @@
+/// Spaces: which candidates exist for a task, and the program of each.
+///
+/// A candidate is a sketch and a decision for each of its knobs. Everything a search does with candidates (draw,
+/// change, cross, compare, store; see candidate.h) is written once for all spaces, and needs nothing but the lists
+/// below.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/codegen/target.h"
+#include "hone/ir/stmt.h"
+#include "hone/schedule/trace.h"
+
+namespace hone::space {
+
+/// A way to compute a task: its naive program by one algorithm.
+struct Algorithm {
+  std::string name;  ///< "direct", "winograd4"
+  ir::Function naive;
+};
+
+/// What is to be computed.
+struct Task {
+  std::vector<Algorithm> algorithms;   ///< all with the same parameters; the first is "direct" and says what is meant
+  std::vector<std::size_t> constants;  ///< parameters that never change between runs: they may be packed
+  double flops = 0;                    ///< of the direct algorithm
+
+  const ir::Function& naive() const { return algorithms.front().naive; }
+};
+
+/// One thing to decide: one of these lists of numbers, such as the factors of a loop or a single yes or no. Options
+/// that are alike stand beside each other.
+struct Knob {
+  std::string name;
+  std::vector<std::vector<std::int64_t>> options;
+};
+
+/// A structure of programs that differ in decisions.
+struct Sketch {
+  std::string name;
+  std::vector<Knob> knobs;
+};
+
+/// A point of a space: `choices[i]` is a place among the options of knob i of the sketch.
+struct Candidate {
+  std::size_t sketch = 0;
+  std::vector<std::size_t> choices;
+
+  bool operator==(const Candidate&) const = default;
+  auto operator<=>(const Candidate&) const = default;
+};
+
+/// The candidates of one task on one target.
+class Space {
+ public:
+  virtual ~Space() = default;
+
+  /// "mapping", "sketch", "template": what candidates of this kind are stored under.
+  virtual std::string_view name() const = 0;
+  /// At least one; each knob has at least one option.
+  virtual const std::vector<Sketch>& sketches() const = 0;
+  /// The candidate to run as long as nothing is measured. It can always be built.
+  virtual Candidate first() const = 0;
+  /// The program of a candidate and the trace that makes it, or why there is none: a step is illegal, or the target's
+  /// registers or caches are too small.
+  virtual Result<schedule::Schedule> build(const Candidate& candidate) const = 0;
+};
+
+}  // namespace hone::space
