@@ -1,0 +1,26 @@
+#include "hone/cost/cost_model.h"
+
+#include <fmt/ranges.h>
+
+#include "hone/cost/blind_models.h"
+
+namespace hone::cost {
+
+namespace {
+
+constexpr std::string_view kNames[] = {"none", "random"};
+
+}  // namespace
+
+std::span<const std::string_view> cost_model_names() { return kNames; }
+
+Result<std::unique_ptr<CostModel>> make_cost_model(std::string_view name, const ModelOptions& options) {
+  if (options.threads < 0)
+    return error(ErrorCode::InvalidArgument, "cost model '{}': {} threads; at least 1, or 0 for one per core", name,
+                 options.threads);
+  if (name == "none") return make_constant_model();
+  if (name == "random") return make_random_model(options.seed);
+  return error(ErrorCode::NotFound, "there is no cost model '{}', only: {}", name, fmt::join(cost_model_names(), ", "));
+}
+
+}  // namespace hone::cost
