@@ -28,6 +28,10 @@ Draft merge_common_nodes(Draft draft);
 /// Lets a Reshape of a Reshape read what the first one reads. Squeeze, Unsqueeze and Flatten are such as well.
 Draft merge_reshapes(Draft draft);
 
+/// Computes products of tensors with one matrix as products of two matrices, whose rows are the rows of all the leading
+/// axes: a kernel that takes few rows at a time wastes less on them, and reads the matrix less often.
+Draft flatten_products(Draft draft);
+
 /// Moves changes of shape behind the elementwise operators that follow them, so that these stand next to the product
 /// whose kernel they can be a part of.
 Draft sink_reshapes(Draft draft);
