@@ -28,6 +28,17 @@ hone_external(llvm HEADER llvm/IR/Module.h LIBRARY LLVM-19 ROOT /usr/lib/llvm-19
 hone_external(hwloc HEADER hwloc.h LIBRARY hwloc)
 hone_external(sqlite3 HEADER sqlite3.h LIBRARY sqlite3)
 
+# XGBoost is loaded when a cost model needs it (cost/xgboost_library.h), so its header is all that is asked for here.
+find_path(HONE_xgboost_INCLUDE xgboost/c_api.h)
+mark_as_advanced(HONE_xgboost_INCLUDE)
+if(NOT HONE_xgboost_INCLUDE)
+  message(FATAL_ERROR "xgboost is missing (looked for xgboost/c_api.h): run ./dev setup")
+endif()
+add_library(external_xgboost INTERFACE)
+target_include_directories(external_xgboost SYSTEM INTERFACE "${HONE_xgboost_INCLUDE}")
+target_link_libraries(external_xgboost INTERFACE ${CMAKE_DL_LIBS})
+add_library(external::xgboost ALIAS external_xgboost)
+
 # Libraries that read pictures, for the operator ImageDecoder. Each may be missing: the build then cannot read its format.
 # Those found are in HONE_IMAGE_LIBRARIES, and whoever links them is compiled with HONE_HAS_<NAME>.
 function(hone_image_library name)
