@@ -72,7 +72,13 @@ Expr normal_expm1(const Expr& x) {
 
 }  // namespace
 
-Expr exp(const Expr& x) { return scaled_exp(x, 0); }
+Expr exp(const Expr& x) {
+  // What rounds to 0 is not computed: a product that is too small for a normal number takes some 150 cycles on many
+  // processors, and what masks hide in a softmax is of this kind.
+  const Expr is_zero = x < like(x, -104.0), zero = like(x, 0.0);
+  const Reduced reduced = reduce(min(select(is_zero, zero, x), like(x, 90.0)));
+  return select(is_zero, zero, scale(small_exp(reduced.r), reduced.n));
+}
 
 Expr exp2(const Expr& x) {
   const Expr held = clamp(x, -151.0, 129.0);
