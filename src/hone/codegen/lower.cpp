@@ -10,6 +10,7 @@
 #include "hone/codegen/mask_loads.h"
 #include "hone/codegen/partition_loops.h"
 #include "hone/codegen/promote_accumulators.h"
+#include "hone/codegen/reduce_lanes.h"
 #include "hone/codegen/unroll_loops.h"
 #include "hone/codegen/vectorize_loops.h"
 #include "hone/ir/rewrite.h"
@@ -100,6 +101,7 @@ Result<Function> lower(const Function& scheduled, const Target& target, const Pa
   f = pass("hoist_guards", hoist_guards(f));
   f = pass("partition_loops", partition_loops(f));
   f = pass("mask_loads", mask_loads(f));  // before vectors, which would evaluate both sides of a Select
+  f = pass("reduce_lanes", reduce_lanes(f, target.vector_bits));
   f = pass("vectorize_loops", vectorize_loops(f, target.vector_bits));
   HONE_TRY(f, pass("unroll_loops", unroll_loops(f)));
   f = pass("simplify", simplify_body(f, Evaluation::Eager));  // after unrolling, which leaves constants
