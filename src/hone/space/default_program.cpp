@@ -8,6 +8,7 @@
 #include "hone/space/channel_schedule.h"
 #include "hone/space/layout.h"
 #include "hone/space/reduction_schedule.h"
+#include "hone/space/row_schedule.h"
 #include "hone/space/winograd_schedule.h"
 
 namespace hone::space {
@@ -123,8 +124,9 @@ std::int64_t default_winograd_tile(const Convolution3x3& conv, const codegen::Ta
 
 DefaultProgram default_program(const ir::Function& naive, std::span<const std::size_t> constants,
                                const codegen::Target& target) {
-  std::optional<Program> winograd = winograd_program(naive, constants, target);
-  return schedule::split_packing(winograd ? *winograd : schedule_blocks(naive, constants, target));
+  if (const auto winograd = winograd_program(naive, constants, target)) return schedule::split_packing(*winograd);
+  if (const auto rows = schedule_rows(naive, target)) return schedule::split_packing(rows->program());
+  return schedule::split_packing(schedule_blocks(naive, constants, target));
 }
 
 }  // namespace hone::space

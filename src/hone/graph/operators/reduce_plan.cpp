@@ -97,9 +97,14 @@ Tensor softmax_over(const Tensor& x, const ReducePlan& plan, ir::DType stored) {
     return rounded_to(stored, ir::call(ir::Intrinsic::Exp, {rounded_to(stored, x(i) - largest(plan.row(i)))}));
   });
   const Tensor sum = sum_over("sum", plan, [&](const Indices& i) { return exponential(i); });
-  return tensor::compute("softmax", tensor::axes_of(x.shape()), [&](const Indices& i) {
-    return exponential(i) / rounded_sum(stored, sum(plan.row(i)), plan.count());
-  });
+  if (stored != x.type())
+    return tensor::compute("softmax", tensor::axes_of(x.shape()), [&](const Indices& i) {
+      return exponential(i) / rounded_sum(stored, sum(plan.row(i)), plan.count());
+    });
+  // One division for a row: they take as long as the exponentials do.
+  const Tensor factor = tensor::map("factor", sum, [](const Expr& e) { return ir::constant(e.type(), 1.0) / e; });
+  return tensor::compute("softmax", tensor::axes_of(x.shape()),
+                         [&](const Indices& i) { return exponential(i) * factor(plan.row(i)); });
 }
 
 Tensor log_softmax_over(const Tensor& x, const ReducePlan& plan, ir::DType) {
