@@ -1,6 +1,7 @@
 /// Spaces and landscapes to try searches on; only tests include this.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 

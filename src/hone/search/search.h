@@ -75,5 +75,9 @@ std::span<const std::string_view> search_names();
 
 /// The search of this name. The space must outlive it.
 Result<std::unique_ptr<Search>> make_search(std::string_view name, const Space& space, SearchSetup setup);
+/// Asks `explore` for the given number of candidates, then descends from the best of them by Droplet Search. `setup` is
+/// what `explore` was made with. The batch that ends the exploration may be smaller than asked for.
+std::unique_ptr<Search> explore_then_exploit(std::unique_ptr<Search> explore, std::size_t trials, const Space& space,
+                                             SearchSetup setup);
 
 }  // namespace hone::search

@@ -49,7 +49,9 @@ TEST_P(EverySearch, AsksForNoCandidateTwice) {
 TEST_P(EverySearch, IsTheSameForOneSeedInWhateverOrderItIsTold) {
   const Knobs space = knobs_of({8, 8, 8, 8});
   const Landscape landscape = bowl({3, 5, 2, 6});
-  const auto a = make(GetParam(), space, guided(landscape)), b = make(GetParam(), space, guided(landscape));
+  SearchSetup setup = guided(landscape);
+  setup.options.evolutionary.population = 256;
+  const auto a = make(GetParam(), space, setup), b = make(GetParam(), space, setup);
   for (int round = 0; round < 20; ++round) {
     const std::vector<Candidate> asked = a->ask(10);
     ASSERT_EQ(asked, b->ask(10));

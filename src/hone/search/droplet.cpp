@@ -1,0 +1,106 @@
+// Droplet Search (arXiv 2406.20037 and the AutoTVM tuner before it): descends from one candidate to better neighbours.
+// Other than published: one decision at a time comes first, decisions do not wrap around, and a neighbour must be
+// better by more than noise.
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include "hone/measure/statistics.h"
+#include "hone/search/droplet_walk.h"
+#include "hone/search/history.h"
+#include "hone/search/searches.h"
+
+namespace hone::search {
+namespace {
+
+/// Whether what a challenger took is so much less that chance does not explain it.
+bool is_faster(const Outcome& challenger, const Outcome& incumbent, const DropletOptions& options) {
+  if (!challenger.is_ok()) return false;
+  if (!incumbent.is_ok()) return true;
+  if (challenger.seconds > incumbent.seconds * (1 - options.smallest_gain)) return false;
+  if (challenger.samples.size() < options.samples) return false;
+  // Of a candidate from elsewhere only the median may be known; it must not stay for ever because of that.
+  if (incumbent.samples.size() < options.samples) return true;
+  return measure::mean(challenger.samples) < measure::mean(incumbent.samples) &&
+         measure::welch_p_value(challenger.samples, incumbent.samples) <= options.significance;
+}
+
+class Droplet : public HistorySearch {
+ public:
+  Droplet(const Space& space, SearchSetup setup)
+      : HistorySearch(space, std::move(setup)), start_(setup_.starts.empty() ? space.first() : setup_.starts.front()) {
+    for (const auto& [candidate, outcome] : history_.told()) challengers_.insert(candidate);
+  }
+
+  void tell(const Candidate& candidate, Outcome outcome) override {
+    HistorySearch::tell(candidate, std::move(outcome));
+    challengers_.insert(candidate);
+    if (candidate != incumbent_) return;
+    for (const auto& [other, unused] : history_.told()) challengers_.insert(other);  // it may have become slower
+  }
+
+  std::optional<Candidate> best() const override { return winner(); }
+
+ private:
+  const DropletOptions& options() const { return setup_.options.droplet; }
+
+  void propose(std::vector<Candidate>& batch, std::size_t count) override {
+    const std::optional<Candidate> next = winner();
+    challengers_.clear();
+    if (!walk_ || next != incumbent_) {
+      incumbent_ = next;
+      walk_from(next ? *next : start_);
+    }
+    const auto is_over = [&] { return options().trials != 0 && asked_ >= options().trials; };
+    if (batch.size() < count && !is_over() && history_.take(centre_)) add(centre_, batch);
+    while (batch.size() < count && !is_over()) {
+      std::optional<Position> position = walk_->next();
+      if (!position) return;
+      if (const Candidate candidate{centre_.sketch, *std::move(position)}; history_.take(candidate))
+        add(candidate, batch);
+    }
+  }
+
+  void add(const Candidate& candidate, std::vector<Candidate>& batch) {
+    batch.push_back(candidate);
+    ++asked_;
+  }
+
+  /// The fastest challenger that beats the incumbent, or the incumbent. The start is the first one if it has run.
+  std::optional<Candidate> winner() const {
+    const auto seconds = [&](const Candidate& candidate) { return history_.told().at(candidate).seconds; };
+    std::optional<Candidate> incumbent = incumbent_;
+    if (!incumbent && challengers_.contains(start_) && std::isfinite(seconds(start_))) incumbent = start_;
+    std::vector<Candidate> order(challengers_.begin(), challengers_.end());
+    std::stable_sort(order.begin(), order.end(),
+                     [&](const Candidate& a, const Candidate& b) { return seconds(a) < seconds(b); });
+    const Outcome before = incumbent ? history_.told().at(*incumbent) : Outcome{};
+    for (const Candidate& challenger : order)
+      if (challenger != incumbent && is_faster(history_.told().at(challenger), before, options())) return challenger;
+    return incumbent;
+  }
+
+  void walk_from(const Candidate& centre) {
+    centre_ = centre;
+    std::vector<std::size_t> dims;
+    for (const space::Knob& knob : space_.sketches()[centre.sketch].knobs) dims.push_back(knob.options.size());
+    walk_.emplace(std::move(dims), centre.choices, options().moves, options().widest);
+  }
+
+  const Candidate start_;
+  std::optional<Candidate> incumbent_;  // none as long as none has run
+  std::set<Candidate> challengers_;     // told since the incumbent was chosen
+  Candidate centre_;                    // the incumbent, or where to begin
+  std::optional<DropletWalk> walk_;     // around the centre
+  std::size_t asked_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Search> droplet_search(const Space& space, SearchSetup setup) {
+  return std::make_unique<Droplet>(space, std::move(setup));
+}
+
+}  // namespace hone::search

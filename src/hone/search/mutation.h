@@ -1,0 +1,34 @@
+/// Ansor's mutations, for any space: a factor moves within a tile, or another decision is made anew.
+#pragma once
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "hone/space/space.h"
+#include "hone/support/rng.h"
+
+namespace hone::search {
+
+/// The options of a knob to which this one comes by moving a factor from one of its numbers to another, or between one
+/// of them and what the tile leaves over: from [4, 2] to [2, 4], [8, 1], [4, 4] and [4, 1] among others.
+std::vector<std::size_t> tile_moves(const space::Knob& knob, std::size_t option);
+
+/// Changes one decision of a candidate.
+class Mutator {
+ public:
+  /// `tile_share` of all mutations are on knobs whose options are lists of several numbers, if there are both kinds.
+  Mutator(const space::Space& space, double tile_share) : space_(space), tile_share_(tile_share) {}
+
+  /// The same candidate if there is nothing to decide.
+  space::Candidate mutate(const space::Candidate& candidate, Rng& rng);
+
+ private:
+  const std::vector<std::size_t>& moves(const space::Candidate& candidate, std::size_t knob);
+
+  const space::Space& space_;
+  double tile_share_;
+  std::map<std::tuple<std::size_t, std::size_t, std::size_t>, std::vector<std::size_t>> moves_;
+};
+
+}  // namespace hone::search
