@@ -40,6 +40,14 @@ std::vector<std::size_t> tile_moves(const Knob& knob, std::size_t option) {
   return moves;
 }
 
+Mutator::Mutator(const space::Space& space, double tile_share) : space_(space), tile_share_(tile_share) {
+  for (const space::Sketch& sketch : space.sketches()) {
+    Open& open = open_.emplace_back();
+    for (std::size_t i = 0; i < sketch.knobs.size(); ++i)
+      if (sketch.knobs[i].options.size() > 1) (is_tile(sketch.knobs[i]) ? open.tiles : open.others).push_back(i);
+  }
+}
+
 const std::vector<std::size_t>& Mutator::moves(const Candidate& candidate, std::size_t knob) {
   const auto [found, is_new] = moves_.try_emplace({candidate.sketch, knob, candidate.choices[knob]});
   if (is_new) found->second = tile_moves(space_.sketches()[candidate.sketch].knobs[knob], candidate.choices[knob]);
@@ -47,10 +55,7 @@ const std::vector<std::size_t>& Mutator::moves(const Candidate& candidate, std::
 }
 
 Candidate Mutator::mutate(const Candidate& candidate, Rng& rng) {
-  const std::vector<Knob>& knobs = space_.sketches()[candidate.sketch].knobs;
-  std::vector<std::size_t> tiles, others;
-  for (std::size_t i = 0; i < knobs.size(); ++i)
-    if (knobs[i].options.size() > 1) (is_tile(knobs[i]) ? tiles : others).push_back(i);
+  const auto& [tiles, others] = open_[candidate.sketch];
   if (tiles.empty() && others.empty()) return candidate;
   const bool is_on_tile = others.empty() || (!tiles.empty() && rng.chance(tile_share_));
   const std::size_t knob = rng.choose(is_on_tile ? tiles : others);
@@ -59,8 +64,8 @@ Candidate Mutator::mutate(const Candidate& candidate, Rng& rng) {
     changed.choices[knob] = rng.choose(moves(candidate, knob));
     return changed;
   }
-  const auto other =
-      static_cast<std::size_t>(rng.uniform(0, static_cast<std::int64_t>(knobs[knob].options.size()) - 2));
+  const std::size_t options = space_.sketches()[candidate.sketch].knobs[knob].options.size();
+  const auto other = static_cast<std::size_t>(rng.uniform(0, static_cast<std::int64_t>(options) - 2));
   changed.choices[knob] = other < candidate.choices[knob] ? other : other + 1;
   return changed;
 }

@@ -18,7 +18,7 @@ std::vector<std::size_t> tile_moves(const space::Knob& knob, std::size_t option)
 class Mutator {
  public:
   /// `tile_share` of all mutations are on knobs whose options are lists of several numbers, if there are both kinds.
-  Mutator(const space::Space& space, double tile_share) : space_(space), tile_share_(tile_share) {}
+  Mutator(const space::Space& space, double tile_share);
 
   /// The same candidate if there is nothing to decide.
   space::Candidate mutate(const space::Candidate& candidate, Rng& rng);
@@ -26,8 +26,14 @@ class Mutator {
  private:
   const std::vector<std::size_t>& moves(const space::Candidate& candidate, std::size_t knob);
 
+  /// The knobs of a sketch with more than one option.
+  struct Open {
+    std::vector<std::size_t> tiles, others;
+  };
+
   const space::Space& space_;
   double tile_share_;
+  std::vector<Open> open_;  // of each sketch
   std::map<std::tuple<std::size_t, std::size_t, std::size_t>, std::vector<std::size_t>> moves_;
 };
 
