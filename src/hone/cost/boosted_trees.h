@@ -41,6 +41,9 @@ using LossFn = FunctionRef<double(std::span<const float> sums)>;
 
 class BoostedTrees {
  public:
+  /// No trees.
+  BoostedTrees() = default;
+
   /// Fits trees whose sum is 0 where nothing is learnt. Rows hold finite numbers.
   static Result<BoostedTrees> fit(const Matrix& rows, const TreeSettings& settings, GradientFn gradient, LossFn loss);
 
@@ -56,8 +59,6 @@ class BoostedTrees {
   static Result<BoostedTrees> from_bytes(std::string_view bytes);
 
  private:
-  BoostedTrees() = default;
-
   std::shared_ptr<void> booster_;  // never changed once fitted
   std::size_t columns_ = 0;
   int size_ = 0;

@@ -3,12 +3,13 @@
 #include <fmt/ranges.h>
 
 #include "hone/cost/blind_models.h"
+#include "hone/cost/store_model.h"
 
 namespace hone::cost {
 
 namespace {
 
-constexpr std::string_view kNames[] = {"none", "random"};
+constexpr std::string_view kNames[] = {"none", "random", "ansor"};
 
 }  // namespace
 
@@ -20,6 +21,7 @@ Result<std::unique_ptr<CostModel>> make_cost_model(std::string_view name, const 
                  options.threads);
   if (name == "none") return make_constant_model();
   if (name == "random") return make_random_model(options.seed);
+  if (name == "ansor") return make_store_model(options);
   return error(ErrorCode::NotFound, "there is no cost model '{}', only: {}", name, fmt::join(cost_model_names(), ", "));
 }
 
