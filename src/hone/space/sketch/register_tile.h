@@ -1,0 +1,23 @@
+/// Tiles that fit the registers, whatever the extents divide into.
+#pragma once
+
+#include <vector>
+
+#include "hone/space/blocks.h"
+#include "hone/space/sketch/factors.h"
+
+namespace hone::space {
+
+/// Tiles to choose from, each a factor for each axis.
+struct RegisterTiles {
+  std::vector<Factors> options;  ///< at least one, ascending
+  std::size_t best = 0;          ///< the one that wastes and loads least
+};
+
+/// Tiles of the spatial axes of a block whose elements, and what is needed to add to them, fit the target's vector
+/// registers; axis `vector_axis` runs in lanes of `bits` bits. Those that waste or load far more than the best are left
+/// out.
+RegisterTiles register_tiles(const std::vector<NaiveLoop>& axes, std::size_t vector_axis,
+                             const std::vector<Read>& reads, const codegen::Target& target, int bits);
+
+}  // namespace hone::space

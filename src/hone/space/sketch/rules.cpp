@@ -1,0 +1,204 @@
+#include "hone/space/sketch/rules.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "hone/ir/rewrite.h"
+#include "hone/schedule/primitives.h"
+#include "hone/space/sketch/analysis.h"
+#include "hone/space/sketch/plain.h"
+#include "hone/space/sketch/tile.h"
+
+namespace hone::space {
+namespace {
+
+Derivation visited(const Derivation& derivation) {
+  Derivation next = derivation;
+  next.pending.pop_back();
+  return next;
+}
+
+bool is_tileable(const BlockParts& parts) {
+  if (!parts.is_naive || parts.is_empty || !parts.is_reduction()) return false;
+  return std::any_of(parts.spatial.begin(), parts.spatial.end(), [](const NaiveLoop& l) { return l.extent > 1; });
+}
+
+bool reuses(const Derivation& derivation, const std::string& block) {
+  const BlockParts parts = parts_of(derivation.program(), block);
+  return is_tileable(parts) && needs_tiling(parts);
+}
+
+/// Whether a sum is worth adding up in several positions at once: what it reads stands side by side along a spatial
+/// axis and not along the reduction.
+bool runs_along_space(const Derivation& derivation, const std::string& block) {
+  const BlockParts parts = parts_of(derivation.program(), block);
+  if (!is_tileable(parts)) return false;
+  const NaiveLoop& last = parts.spatial.back();
+  return last.extent > 1 && std::any_of(parts.reads.begin(), parts.reads.end(),
+                                        [&](const Read& read) { return read.uses(last) && read.is_strided_in(last); });
+}
+
+/// The axis of the block's result that a loop runs through, and how many there are.
+struct ResultAxis {
+  std::size_t axis = 0, rank = 0;
+  bool is_last() const { return axis + 1 == rank; }
+};
+
+std::optional<ResultAxis> result_axis(const Program& program, const std::string& block, const std::string& loop) {
+  const Result<schedule::Path> path = schedule::find_block(program, block, "sketch");
+  std::optional<ResultAxis> found;
+  for (const NaiveLoop& naive : naive_loops(program, block)) {
+    if (naive.name != loop) continue;
+    ir::walk(path->block().body, [&](const ir::Stmt& s) {
+      const ir::Store* store = s.as<ir::Store>();
+      for (std::size_t i = 0; store && i < store->indices.size(); ++i)
+        if (store->indices[i].is(naive.var)) found = ResultAxis{i, store->indices.size()};
+    });
+  }
+  return found;
+}
+
+/// Tiles the block in each way in which it can run in lanes; the results of lanes must be stored side by side.
+std::vector<Derivation> tile(const Derivation& derivation, const std::string& block, const RuleContext& context,
+                             const std::string& structure, const std::optional<std::string>& consumer) {
+  std::vector<Derivation> found;
+  const bool is_output = schedule::is_param(derivation.program(), parts_of(derivation.program(), block).written);
+  for (const std::string& loop : vector_loops(derivation.program(), block, context)) {
+    Derivation next = visited(derivation);
+    const std::optional<ResultAxis> axis = result_axis(derivation.program(), block, loop);
+    if (axis && !axis->is_last()) {
+      if (is_output) continue;
+      std::vector<std::string> from, to;
+      for (std::size_t i = 0; i < axis->rank; ++i) {
+        from.push_back(fmt::format("d{}", i));
+        if (i != axis->axis) to.push_back(from.back());
+      }
+      to.push_back(from[axis->axis]);
+      const std::string buffer = ir::name_of(parts_of(derivation.program(), block).written);
+      if (!next.schedule.apply(schedule::TransformLayout{
+              buffer, fmt::format("({}) -> ({})", fmt::join(from, ", "), fmt::join(to, ", "))}))
+        continue;
+    }
+    if (consumer) std::erase_if(next.actions, [&](const Action& action) { return action.block == *consumer; });
+    next.actions.push_back(tile_action(next.program(), {block, structure, loop, consumer}, context));
+    found.push_back(std::move(next));
+  }
+  return found;
+}
+
+Rule always_inline() {
+  return {"always inline",
+          [](const Derivation& derivation, const std::string& block, const RuleContext&) {
+            if (!is_strictly_inlinable(derivation.program(), block)) return Verdict::Skip;
+            // What a tiled block reads again and again is not computed again and again without being asked.
+            const ir::Expr written = parts_of(derivation.program(), block).written;
+            if (!written) return Verdict::Skip;
+            for (const schedule::Path& reader : schedule::readers(derivation.program(), written))
+              if (schedule::is_reduction(reader.block()) &&
+                  !reads_of(schedule::find_block(derivation.program(), block, "sketch")->block()).empty())
+                return Verdict::Skip;
+            return schedule::compute_inline(derivation.program(), block) ? Verdict::ApplyAndStop : Verdict::Skip;
+          },
+          [](const Derivation& derivation, const std::string& block, const RuleContext&) -> std::vector<Derivation> {
+            Derivation next = visited(derivation);
+            if (!next.schedule.apply(schedule::ComputeInline{block})) return {};
+            return {std::move(next)};
+          }};
+}
+
+/// The block writes through a copy, which then follows its tiles; it is visited again.
+Rule add_cache_write() {
+  return {"add cache write",
+          [](const Derivation& derivation, const std::string& block, const RuleContext&) {
+            if (!reuses(derivation, block) || elementwise_consumer(derivation.program(), block)) return Verdict::Skip;
+            return schedule::cache_write(derivation.program(), block, ir::Scope::Global) ? Verdict::Apply
+                                                                                         : Verdict::Skip;
+          },
+          [](const Derivation& derivation, const std::string& block, const RuleContext&) -> std::vector<Derivation> {
+            Derivation next = derivation;
+            if (!next.schedule.apply(schedule::CacheWrite{block, ir::Scope::Global})) return {};
+            return {std::move(next)};
+          }};
+}
+
+Rule tile_with_fusion() {
+  return {"tile with fusion",
+          [](const Derivation& derivation, const std::string& block, const RuleContext&) {
+            const bool fits = reuses(derivation, block) && elementwise_consumer(derivation.program(), block);
+            return fits ? Verdict::ApplyAndStop : Verdict::Skip;
+          },
+          [](const Derivation& derivation, const std::string& block, const RuleContext& context) {
+            return tile(derivation, block, context, "SSRSRS", elementwise_consumer(derivation.program(), block));
+          }};
+}
+
+Rule multi_level_tile() {
+  return {"tile",
+          [](const Derivation& derivation, const std::string& block, const RuleContext&) {
+            return reuses(derivation, block) ? Verdict::ApplyAndStop : Verdict::Skip;
+          },
+          [](const Derivation& derivation, const std::string& block, const RuleContext& context) {
+            return tile(derivation, block, context, "SSRSRS", std::nullopt);
+          }};
+}
+
+/// Windows and sums over outer axes: a tile of results at once.
+Rule tile_windows() {
+  return {"tile windows",
+          [](const Derivation& derivation, const std::string& block, const RuleContext&) {
+            return runs_along_space(derivation, block) ? Verdict::ApplyAndStop : Verdict::Skip;
+          },
+          [](const Derivation& derivation, const std::string& block, const RuleContext& context) {
+            return tile(derivation, block, context, "SRS", elementwise_consumer(derivation.program(), block));
+          }};
+}
+
+Rule skip() {
+  return {"skip", [](const Derivation&, const std::string&, const RuleContext&) { return Verdict::Apply; },
+          [](const Derivation& derivation, const std::string& block, const RuleContext& context) {
+            Derivation next = visited(derivation);
+            next.actions.push_back(plain_action(derivation.program(), block, context));
+            return std::vector<Derivation>{std::move(next)};
+          }};
+}
+
+}  // namespace
+
+bool RuleContext::is_constant(const Program& program, const ir::Expr& buffer) const {
+  return std::any_of(task.constants.begin(), task.constants.end(),
+                     [&](std::size_t i) { return i < program.params.size() && program.params[i].is(buffer); });
+}
+
+std::vector<Rule> cpu_rules() {
+  return {always_inline(), add_cache_write(), tile_with_fusion(), multi_level_tile(), tile_windows(), skip()};
+}
+
+std::vector<Derivation> derive(const ir::Function& naive, const RuleContext& context, const SketchOptions& options) {
+  std::vector<Rule> rules = options.rules;
+  for (Rule& rule : cpu_rules()) rules.push_back(std::move(rule));
+  Derivation start{schedule::Schedule(naive), {}, {}};
+  for (const schedule::Path& path : schedule::blocks(naive)) start.pending.push_back(path.block().name);
+
+  std::vector<Derivation> work = {std::move(start)}, done;
+  while (!work.empty() && done.size() < options.most_sketches) {
+    const Derivation here = std::move(work.back());
+    work.pop_back();
+    if (here.pending.empty()) {
+      done.push_back(here);
+      continue;
+    }
+    const std::string block = here.pending.back();
+    std::vector<Derivation> next;
+    for (const Rule& rule : rules) {
+      const Verdict verdict = rule.test(here, block, context);
+      if (verdict == Verdict::Skip) continue;
+      for (Derivation& derivation : rule.apply(here, block, context)) next.push_back(std::move(derivation));
+      if (verdict == Verdict::ApplyAndStop && !next.empty()) break;
+    }
+    work.insert(work.end(), std::make_move_iterator(next.rbegin()), std::make_move_iterator(next.rend()));
+  }
+  return done;
+}
+
+}  // namespace hone::space

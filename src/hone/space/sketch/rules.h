@@ -1,0 +1,88 @@
+/// Rules that derive sketches: what each of them does with a block, and when (after Ansor, arXiv 2006.06762,
+/// section 4.1).
+///
+/// A derivation starts with the naive program and visits its blocks from the last to the first. The first rules that
+/// fit a block change the program for good (a block is inlined), or leave an action for later: what happens to the
+/// block once a candidate's decisions are known.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hone/space/blocks.h"
+#include "hone/space/space.h"
+
+namespace hone::space {
+
+/// What a candidate decided, by the names of the knobs.
+using Decisions = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
+
+/// A candidate's program while it is being built.
+struct Building {
+  schedule::Schedule schedule;
+  const Decisions& decisions;
+  /// For blocks that are tiled: the last loop of each level in which what they read may be computed, outermost first.
+  std::map<std::string, std::vector<std::string>> levels;
+
+  const schedule::Program& program() const { return schedule.program(); }
+  Result<void> apply(const schedule::Step& step) { return schedule.apply(step); }
+  const std::vector<std::int64_t>& decided(std::string_view knob) const { return decisions.find(knob)->second; }
+};
+
+/// What happens to one block when a candidate is built. Actions are applied in the order of the visits, consumers
+/// before producers; `finish`, for marking loops, when all blocks are at their places.
+struct Action {
+  std::string block;
+  std::string name;  ///< for the name of the sketch; may be empty
+  std::vector<Knob> knobs;
+  std::vector<std::size_t> first;  ///< for each knob what to choose when nothing is known
+  std::function<Result<void>(Building&)> apply, finish;
+};
+
+/// Two families of tiles: factors that divide extents, or factors that fit the registers, with tails.
+enum class Tiles : std::uint8_t { Divisor, Hardware };
+
+struct Rule;
+
+struct SketchOptions {
+  std::vector<Rule> rules;  ///< tried before the built-in ones
+  std::size_t most_sketches = 16;
+};
+
+/// What rules may ask.
+struct RuleContext {
+  const Task& task;
+  const codegen::Target& target;
+  Tiles tiles;
+
+  bool is_constant(const schedule::Program& program, const ir::Expr& buffer) const;
+};
+
+/// A sketch on its way.
+struct Derivation {
+  schedule::Schedule schedule;       ///< what is done for good, whatever will be decided; loops are the naive ones
+  std::vector<std::string> pending;  ///< blocks to visit; the last is next
+  std::vector<Action> actions;
+
+  const schedule::Program& program() const { return schedule.program(); }
+};
+
+enum class Verdict : std::uint8_t { Skip, Apply, ApplyAndStop };
+
+/// A rule is tried on a block: `test` says whether it fits and whether others may be tried as well, `apply` gives the
+/// derivations that follow. These no longer have the block among the pending ones, unless it is to be visited again.
+struct Rule {
+  std::string name;
+  std::function<Verdict(const Derivation&, const std::string& block, const RuleContext&)> test;
+  std::function<std::vector<Derivation>(const Derivation&, const std::string& block, const RuleContext&)> apply;
+};
+
+/// The rules for CPUs in their order.
+std::vector<Rule> cpu_rules();
+
+/// All derivations of a naive program, at most `options.most_sketches`.
+std::vector<Derivation> derive(const ir::Function& naive, const RuleContext& context, const SketchOptions& options);
+
+}  // namespace hone::space

@@ -1,0 +1,134 @@
+#include "hone/space/sketch/sketch_space.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "hone/space/candidate.h"
+#include "hone/support/log.h"
+
+namespace hone::space {
+namespace {
+
+/// A sketch with what builds its candidates.
+struct Derived {
+  Derivation derivation;
+  std::vector<std::size_t> first;
+};
+
+class SketchSpace : public Space {
+ public:
+  SketchSpace(const Task& task, const codegen::Target& target, const SketchOptions& options) {
+    for (const Algorithm& algorithm : task.algorithms)
+      for (const Tiles tiles : {Tiles::Hardware, Tiles::Divisor})
+        for (Derivation& derivation : derive(algorithm.naive, {task, target, tiles}, options))
+          add(algorithm, tiles, std::move(derivation));
+    if (sketches_.empty()) {
+      sketches_.push_back({"untouched", {}});
+      derived_.push_back({Derivation{schedule::Schedule(task.naive()), {}, {}}, {}});
+    }
+  }
+
+  std::string_view name() const override { return "sketch"; }
+  const std::vector<Sketch>& sketches() const override { return sketches_; }
+  Candidate first() const override { return {0, derived_[0].first}; }
+
+  Result<schedule::Schedule> build(const Candidate& candidate) const override {
+    return build(sketches_[candidate.sketch], derived_[candidate.sketch], candidate.choices);
+  }
+
+ private:
+  static Result<schedule::Schedule> build(const Sketch& sketch, const Derived& derived,
+                                          const std::vector<std::size_t>& choices) {
+    Decisions decisions;
+    for (std::size_t i = 0; i < sketch.knobs.size(); ++i)
+      decisions.emplace(sketch.knobs[i].name, sketch.knobs[i].options[choices[i]]);
+    Building building{derived.derivation.schedule, decisions, {}};
+    for (const Action& action : derived.derivation.actions)
+      if (action.apply) HONE_TRY(action.apply(building));
+    for (const Action& action : derived.derivation.actions)
+      if (action.finish) HONE_TRY(action.finish(building));
+    return std::move(building.schedule);
+  }
+
+  /// Keeps a sketch if its first candidate can be built and it differs from the others.
+  void add(const Algorithm& algorithm, Tiles tiles, Derivation derivation) {
+    Derived derived{std::move(derivation), {}};
+    Sketch sketch{algorithm.name, {}};
+    bool is_tiled = false;
+    for (Action& action : derived.derivation.actions) {
+      is_tiled |= !action.name.empty();
+      if (!action.name.empty()) sketch.name += " " + action.name;
+      sketch.knobs.insert(sketch.knobs.end(), action.knobs.begin(), action.knobs.end());
+      derived.first.insert(derived.first.end(), action.first.begin(), action.first.end());
+    }
+    if (is_tiled) sketch.name += tiles == Tiles::Hardware ? " hardware" : " divisor";
+    if (const Result<schedule::Schedule> first = build(sketch, derived, derived.first); !first) {
+      log::debug("sketch", "sketch '{}' is left out: {}", sketch.name, first.error().message);
+      return;
+    }
+    for (std::size_t copies = 1, i = 0; i < sketches_.size(); ++i)
+      if (sketches_[i].name == sketch.name) {
+        if (!is_tiled) return;  // the families differ in tiles alone
+        sketch.name += fmt::format(" {}", ++copies);
+      }
+    sketches_.push_back(std::move(sketch));
+    derived_.push_back(std::move(derived));
+  }
+
+  std::vector<Sketch> sketches_;
+  std::vector<Derived> derived_;
+};
+
+/// An error without what differs from one candidate to the next.
+std::string reason_of(const std::string& message) {
+  std::string reason;
+  bool is_quoted = false, is_number = false;
+  for (const char c : message) {
+    if (c == '\'') {
+      is_quoted = !is_quoted;
+      if (is_quoted) reason += "'…'";
+      continue;
+    }
+    if (is_quoted) continue;
+    const bool is_digit = c >= '0' && c <= '9';
+    if (is_digit && !is_number) reason += '#';
+    if (!is_digit) reason += c;
+    is_number = is_digit;
+  }
+  return reason;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Space>> make_sketch_space(const Task& task, const codegen::Target& target,
+                                                 const SketchOptions& options) {
+  if (task.algorithms.empty()) return error(ErrorCode::InvalidArgument, "sketch space: the task has no algorithm");
+  for (const std::size_t constant : task.constants)
+    if (constant >= task.naive().params.size())
+      return error(ErrorCode::InvalidArgument, "sketch space: constant {} is outside the parameters 0..{}", constant,
+                   static_cast<std::int64_t>(task.naive().params.size()) - 1);
+  return std::unique_ptr<Space>(std::make_unique<SketchSpace>(task, target, options));
+}
+
+Explanation explain(const Space& space, std::size_t count, Rng& rng) {
+  Explanation explanation;
+  for (; explanation.drawn < count; ++explanation.drawn) {
+    const Result<schedule::Schedule> built = space.build(random_candidate(space, rng));
+    if (built)
+      ++explanation.built;
+    else
+      ++explanation.rejected[reason_of(built.error().message)];
+  }
+  return explanation;
+}
+
+std::string Explanation::to_text() const {
+  std::vector<std::pair<std::size_t, std::string>> reasons;
+  for (const auto& [reason, count] : rejected) reasons.emplace_back(count, reason);
+  std::stable_sort(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text = fmt::format("{} of {} candidates can be built\n", built, drawn);
+  for (const auto& [count, reason] : reasons) text += fmt::format("{:>8}  {}\n", count, reason);
+  return text;
+}
+
+}  // namespace hone::space

@@ -1,0 +1,204 @@
+#include "hone/space/sketch/sketch_space.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hone/codegen/compile.h"
+#include "hone/ir/interpret.h"
+#include "hone/ir/text.h"
+#include "hone/ir/verify.h"
+#include "hone/runtime/parallel.h"
+#include "hone/runtime/scratch.h"
+#include "hone/runtime/thread_pool.h"
+#include "hone/schedule/primitives.h"
+#include "hone/space/candidate.h"
+#include "hone/space/sketch/factors.h"
+#include "hone/tensor/catalogue.h"
+#include "hone/tensor/definitions.h"
+#include "hone/tensor/lower.h"
+
+namespace hone::space {
+namespace {
+
+using tensor::placeholder;
+using ::testing::HasSubstr;
+
+Task task_of(const ir::Function& naive) {
+  Task task{{{"direct", naive}}, {}, 0};
+  if (naive.params.size() > 2) task.constants = {1};  // weights in every entry that has some
+  return task;
+}
+
+TEST(SketchSpace, CandidatesOfEveryDefinitionBuildAndComputeTheSame) {
+  Rng rng(/*seed=*/1);
+  std::size_t drawn = 0, built = 0;
+  Explanation all;
+  for (const char* text : {"cpu -threads=2", "x86-64 -mattr=+avx2 -threads=1"}) {
+    const codegen::Target target = codegen::parse_target(text).value();
+    for (int round = 0; round < 2; ++round)
+      for (const tensor::NamedProgram& entry : tensor::catalogue(rng)) {
+        const auto space = make_sketch_space(task_of(entry.function), target);
+        ASSERT_TRUE(space) << entry.name;
+        ASSERT_FALSE((*space)->sketches().empty());
+        std::vector<ir::Array> expected = ir::random_arguments(entry.function, rng);
+        const std::vector<ir::Array> arguments = expected;
+        ASSERT_TRUE(ir::interpret(entry.function, expected)) << entry.name;
+        const auto check = [&](const Candidate& candidate) {
+          const Result<schedule::Schedule> made = (*space)->build(candidate);
+          if (!made) return false;
+          EXPECT_TRUE(ir::verify(made->program())) << entry.name;
+          std::vector<ir::Array> found = arguments;
+          const Result<void> done = ir::interpret(made->program(), found);
+          EXPECT_TRUE(done) << entry.name << ": " << done.error().message << "\n" << ir::to_text(made->program());
+          for (std::size_t i = 0; i < expected.size(); ++i)
+            EXPECT_LE(ir::max_difference(found[i], expected[i]), 1e-5) << entry.name << "\n"
+                                                                       << to_json(**space, candidate) << "\n"
+                                                                       << ir::to_text(made->program());
+          return true;
+        };
+        EXPECT_TRUE(check((*space)->first())) << entry.name;
+        std::size_t good = 0;
+        for (int i = 0; i < 10; ++i) good += check(random_candidate(**space, rng)) ? 1 : 0;
+        const Explanation explained = explain(**space, 20, rng);
+        for (const auto& [reason, count] : explained.rejected) all.rejected[reason] += count;
+        all.drawn += explained.drawn;
+        all.built += explained.built;
+        drawn += 10;
+        built += good;
+        if (round == 0)
+          fmt::print("{:<32}{:>3} sketches {:>22} candidates, {:>2} of 10 built\n", entry.name,
+                     (*space)->sketches().size(), size_of(**space), good);
+      }
+  }
+  fmt::print("{}", all.to_text());
+  EXPECT_GE(static_cast<double>(built), 0.6 * static_cast<double>(drawn));
+}
+
+ir::Function product(std::int64_t m, std::int64_t n, std::int64_t k) {
+  const tensor::Tensor a = placeholder("A", {m, k}), b = placeholder("B", {k, n});
+  return tensor::lower("product", {a, b}, {*tensor::matmul(a, b)});
+}
+
+ir::Function layer(std::int64_t in, std::int64_t out, std::int64_t height, std::int64_t width, std::int64_t kernel) {
+  const tensor::Tensor x = placeholder("x", {1, in, height, width}), w = placeholder("w", {out, in, kernel, kernel});
+  const tensor::Tensor b = placeholder("b", {out});
+  const std::int64_t pad = kernel / 2;
+  const tensor::Tensor y = *tensor::conv(x, w, {.padding_before = {pad, pad}, .padding_after = {pad, pad}});
+  const tensor::Tensor z = tensor::compute("out", tensor::axes_of(y.shape()), [&](const tensor::Indices& i) {
+    return ir::max(y(i) + b(i[1]), ir::constant(ir::kF32, 0.0));
+  });
+  return tensor::lower("layer", {x, w, b}, {z});
+}
+
+/// What the compiled program gives for the arguments.
+Result<std::vector<ir::Array>> run(const ir::Function& program, std::vector<ir::Array> arrays,
+                                   const codegen::Target& target, runtime::ThreadPool& pool) {
+  ir::Module module{{program}};
+  module.functions[0].name = "main";
+  codegen::CompileOptions options;
+  options.runtime = {hone_parallel_for, hone_allocate, hone_release};
+  HONE_TRY(const codegen::CompiledModule compiled, codegen::compile(module, target, options));
+  std::vector<void*> pointers;
+  for (ir::Array& array : arrays) pointers.push_back(array.data());
+  HONE_TRY(const codegen::Kernel main, compiled.find("main"));
+  HONE_TRY(main(pointers, &pool));
+  return arrays;
+}
+
+TEST(SketchSpace, CompiledCandidatesComputeTheSame) {
+  Rng rng(/*seed=*/2);
+  runtime::ThreadPool pool(2);
+  const tensor::Tensor x = placeholder("x", {31, 97});
+  const ir::Function programs[] = {product(37, 113, 64), product(1, 61, 47), layer(5, 37, 13, 7, 3),
+                                   layer(16, 32, 1, 9, 1), tensor::lower("softmax", {x}, {*tensor::softmax(x, -1)})};
+  for (const char* text : {"cpu -threads=2", "x86-64 -mattr=+avx2 -threads=1"}) {
+    const codegen::Target target = codegen::parse_target(text).value();
+    for (const ir::Function& naive : programs) {
+      const auto space = make_sketch_space(task_of(naive), target);
+      ASSERT_TRUE(space);
+      std::vector<ir::Array> expected = ir::random_arguments(naive, rng);
+      const std::vector<ir::Array> arguments = expected;
+      ASSERT_TRUE(ir::interpret(naive, expected));
+      for (int i = 0; i < 3; ++i) {
+        const Candidate candidate = i == 0 ? (*space)->first() : random_candidate(**space, rng);
+        const Result<schedule::Schedule> made = (*space)->build(candidate);
+        if (!made && i > 0) continue;
+        ASSERT_TRUE(made) << made.error().message;
+        const auto found = run(made->program(), arguments, target, pool);
+        ASSERT_TRUE(found) << found.error().message;
+        EXPECT_LE(ir::max_difference(found->back(), expected.back()), 1e-5) << to_json(**space, candidate) << "\n"
+                                                                            << ir::to_text(made->program());
+      }
+    }
+  }
+}
+
+TEST(SketchSpace, HasBothFamiliesOfTilesAndEveryAxisThatCanRunInLanes) {
+  const codegen::Target target = codegen::parse_target("cpu -mcpu=sapphirerapids -threads=2").value();
+  const auto space = make_sketch_space(task_of(layer(64, 128, 28, 28, 3)), target).value();
+  std::vector<std::string> names;
+  for (const Sketch& sketch : space->sketches()) names.push_back(sketch.name);
+  EXPECT_THAT(names, testing::ElementsAre("direct conv(x_1) hardware", "direct conv(o) hardware",
+                                          "direct conv(x_1) divisor", "direct conv(o) divisor"));
+  for (const Sketch& sketch : space->sketches())
+    for (const Knob& knob : sketch.knobs) {
+      EXPECT_GE(knob.options.size(), 1) << knob.name;
+      EXPECT_LE(knob.options.size(), kMostOptions) << knob.name;
+      EXPECT_TRUE(std::is_sorted(knob.options.begin(), knob.options.end())) << knob.name;
+    }
+}
+
+TEST(SketchSpace, KeepsTheWeightsOfATileSideBySide) {
+  const codegen::Target target = codegen::parse_target("cpu -mcpu=sapphirerapids -threads=1").value();
+  const auto space = make_sketch_space(task_of(product(64, 128, 64)), target).value();
+  const Result<schedule::Schedule> made = space->build(space->first());
+  ASSERT_TRUE(made);
+  EXPECT_THAT(schedule::to_json(made->trace()), HasSubstr("transform_layout"));
+  const Result<schedule::Program> replayed = schedule::replay(product(64, 128, 64), made->trace());
+  ASSERT_TRUE(replayed) << replayed.error().message;
+  EXPECT_EQ(ir::to_text(*replayed), ir::to_text(made->program()));
+}
+
+TEST(SketchSpace, PrimesHaveTilesWithTails) {
+  const codegen::Target target = codegen::parse_target("cpu -mcpu=sapphirerapids -threads=1").value();
+  const auto space = make_sketch_space(task_of(product(2039, 2039, 2039)), target).value();
+  EXPECT_GT(size_of(space->sketches().front()), 10'000);
+  Rng rng(/*seed=*/3);
+  const Explanation explained = explain(*space, 50, rng);
+  EXPECT_EQ(explained.drawn, 50);
+  EXPECT_GE(explained.built, 30) << explained.to_text();
+}
+
+TEST(SketchSpace, UserRulesComeFirst) {
+  const codegen::Target target = codegen::parse_target("cpu -threads=1").value();
+  SketchOptions options;
+  options.rules.push_back(
+      {"mine", [](const Derivation&, const std::string&, const RuleContext&) { return Verdict::ApplyAndStop; },
+       [](const Derivation& derivation, const std::string& block, const RuleContext&) {
+         Derivation next = derivation;
+         next.pending.pop_back();
+         next.actions.push_back({.block = block, .name = "mine", .knobs = {{"depth", {{1}, {2}}}}, .first = {1}});
+         return std::vector<Derivation>{next};
+       }});
+  const auto space = make_sketch_space(task_of(product(5, 7, 3)), target, options).value();
+  ASSERT_EQ(space->sketches().front().name, "direct mine hardware");
+  EXPECT_EQ(space->first(), (Candidate{0, {1}}));
+}
+
+TEST(SketchSpace, AnErrorNamesWhatIsWrong) {
+  const codegen::Target target = codegen::parse_target("cpu -threads=1").value();
+  EXPECT_THAT(make_sketch_space({}, target).error().message, HasSubstr("no algorithm"));
+  Task task = task_of(product(5, 7, 3));
+  task.constants = {7};
+  EXPECT_THAT(make_sketch_space(task, target).error().message, HasSubstr("constant 7 is outside the parameters 0..2"));
+}
+
+TEST(Explanation, CountsReasonsWithoutNamesAndNumbers) {
+  Explanation explanation{10, 4, {{"split: factor # of loop '…'", 2}, {"unroll: too many", 4}}};
+  EXPECT_EQ(explanation.to_text(),
+            "4 of 10 candidates can be built\n       4  unroll: too many\n       2  split: factor # of loop '…'\n");
+}
+
+}  // namespace
+}  // namespace hone::space

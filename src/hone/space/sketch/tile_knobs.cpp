@@ -1,0 +1,127 @@
+/// The knobs of a tiled block.
+#include "hone/ir/rewrite.h"
+#include "hone/space/sketch/register_tile.h"
+#include "hone/space/sketch/tiling.h"
+
+namespace hone::space {
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+std::int64_t bytes_of(const Read& read) { return read.elements() * read.buffer.type().bits() / 8; }
+
+/// Factors of the levels between the outermost and the register tile, for tiles of `inner` elements at least.
+std::vector<Factors> middle_options(std::int64_t extent, std::int64_t inner, std::size_t levels) {
+  const std::int64_t count = ceil_div(extent, inner);
+  std::vector<Factors> options;
+  if (levels == 0) return {Factors()};
+  for (const std::int64_t outer : block_sizes(count)) {
+    if (levels == 1) {
+      options.push_back({outer});
+      continue;
+    }
+    for (const std::int64_t middle : block_sizes(count))
+      if (outer * middle <= count) options.push_back({outer, middle});
+  }
+  return thinned(std::move(options), 200);
+}
+
+void add_hardware_knobs(const Tiling& tiling, const codegen::Target& target, int bits, Knobs& knobs) {
+  RegisterTiles tiles = register_tiles(tiling.axes, tiling.vector_axis, tiling.reads, target, bits);
+  std::vector<std::int64_t> smallest(tiling.axes.size(), 1 << 30);
+  for (const Factors& tile : tiles.options)
+    for (std::size_t i = 0; i < tile.size(); ++i) smallest[i] = std::min(smallest[i], tile[i]);
+  knobs.add(tiling.knob("tile"), std::move(tiles.options), tiles.best);
+  if (tiling.spatial_levels() < 3) return;
+  for (std::size_t i = 0; i < tiling.axes.size(); ++i)
+    knobs.add(tiling.knob(tiling.axes[i].name),
+              middle_options(tiling.axes[i].extent, smallest[i], tiling.spatial_levels() - 2));
+}
+
+void add_divisor_knobs(const Tiling& tiling, const codegen::Target& target, int bits, Knobs& knobs) {
+  for (std::size_t i = 0; i < tiling.axes.size(); ++i) {
+    std::vector<Factors> options =
+        thinned(factorizations(tiling.axes[i].extent, tiling.spatial_levels() - 1, kMaxInnermost));
+    std::size_t best = 0;  // a vector in the vector axis, single iterations elsewhere
+    for (std::size_t k = 0; k < options.size(); ++k)
+      if (i == tiling.vector_axis && options[k].back() <= target.lanes(bits) && options[k].front() == 1 &&
+          options[k].back() > options[best].back())
+        best = k;
+    knobs.add(tiling.knob(tiling.axes[i].name), std::move(options), best);
+  }
+}
+
+/// Inner parts of a reduction: all of it, or a part that is worth keeping sums in registers for.
+std::vector<Factors> reduction_options(std::int64_t extent) {
+  constexpr std::int64_t kFewest = 8;
+  std::vector<Factors> options;
+  const Factors exact = divisors(extent);
+  const bool has_divisors = exact.size() > 2 || extent <= kMaxInnermost;
+  for (const std::int64_t size : has_divisors ? exact : block_sizes(extent))
+    if (size >= std::min(kFewest, extent) || (extent < 4 * kFewest)) options.push_back({size});
+  return options;
+}
+
+void add_order_knob(const Tiling& tiling, Knobs& knobs) {
+  std::vector<std::int64_t> orders = {kNatural};
+  const auto side = [&](std::size_t i) -> bool { return tiling.is_vector_side[i]; };
+  bool is_sorted_first = true, is_sorted_last = true;
+  for (std::size_t i = 0; i + 1 < tiling.axes.size(); ++i) {
+    is_sorted_first &= !(side(i + 1) && !side(i));
+    is_sorted_last &= !(side(i) && !side(i + 1));
+  }
+  if (!is_sorted_first) orders.push_back(kVectorsOutside);
+  if (!is_sorted_last) orders.push_back(kVectorsInside);
+  std::vector<Factors> options;
+  for (const std::int64_t outer : orders)
+    for (const std::int64_t inner : orders) options.push_back({outer, inner});
+  // The larger operand is walked by the outer loops, so that its tile stays in the cache.
+  std::int64_t vector_bytes = 0, other_bytes = 0;
+  for (const Read& read : tiling.reads)
+    (read.uses(tiling.axes[tiling.vector_axis]) ? vector_bytes : other_bytes) += bytes_of(read);
+  const std::int64_t wanted = vector_bytes >= other_bytes ? kVectorsOutside : kVectorsInside;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < options.size(); ++i)
+    if (options[i] == Factors{wanted, wanted}) first = i;
+  knobs.add(tiling.knob("order"), std::move(options), first);
+}
+
+}  // namespace
+
+Knobs knobs_of(const Tiling& tiling, const codegen::Target& target) {
+  int bits = 32;
+  for (const Read& read : tiling.reads) bits = std::max(bits, read.buffer.type().bits());
+  Knobs knobs;
+  if (tiling.tiles == Tiles::Hardware)
+    add_hardware_knobs(tiling, target, bits, knobs);
+  else
+    add_divisor_knobs(tiling, target, bits, knobs);
+  if (tiling.reduction_levels() > 1)
+    for (const NaiveLoop& loop : tiling.reduced) {
+      std::vector<Factors> options = tiling.tiles == Tiles::Hardware ? reduction_options(loop.extent)
+                                                                     : factorizations(loop.extent, 1, kMaxInnermost);
+      const std::size_t last = options.size() - 1;
+      knobs.add(tiling.knob(loop.name), std::move(options), last);
+    }
+  if (tiling.axes.size() > 1 && tiling.spatial_levels() > 2) add_order_knob(tiling, knobs);
+  if (tiling.plan.consumer && tiling.spatial_levels() > 2) knobs.add(tiling.knob("fuse"), {{0}, {1}, {2}}, 2);
+  knobs.add(tiling.knob("unroll"), {{0}, {16}, {64}, {512}});
+  if (tiling.runs_parallel) {
+    std::vector<Factors> counts;
+    for (std::size_t i = 1; i <= tiling.axes.size(); ++i) counts.push_back({static_cast<std::int64_t>(i)});
+    const std::size_t last = counts.size() - 1;
+    knobs.add(tiling.knob("parallel"), std::move(counts), last);
+  }
+  for (const std::string& operand : tiling.copied) {
+    bool is_in_rows = true;
+    for (const Read& read : tiling.reads)
+      if (ir::name_of(read.buffer) == operand) is_in_rows &= read.is_strided_in(tiling.axes[tiling.vector_axis]);
+    std::vector<Factors> options;
+    if (is_in_rows) options.push_back({kNoCopy});
+    options.insert(options.end(), {{kBefore}, {kAtLevel}, {kAtLevel + 1}, {kAtLevel + 2}});
+    knobs.add(tiling.knob("copy " + operand), std::move(options));
+  }
+  return knobs;
+}
+
+}  // namespace hone::space
