@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "hone/cost/byte_reader.h"
 #include "hone/cost/xgboost_library.h"
 
 namespace hone::cost {
@@ -28,7 +29,7 @@ Result<void> set_parameters(const XgboostLibrary& library, BoosterHandle booster
   const std::pair<const char*, std::string> parameters[] = {
       {"booster", "gbtree"},
       {"tree_method", "hist"},
-      {"max_bin", "256"},
+      {"max_bin", "64"},
       {"base_score", "0"},
       {"nthread", kThreads},
       {"max_depth", fmt::format("{}", settings.depth)},
@@ -64,6 +65,28 @@ Result<void> check_rows(const Matrix& rows) {
   return {};
 }
 
+/// The columns that differ between rows: what all rows share costs time and tells nothing.
+std::vector<std::uint32_t> varying_columns(const Matrix& rows) {
+  std::vector<std::uint32_t> columns;
+  for (std::uint32_t column = 0; column < rows.columns; ++column)
+    for (std::size_t i = column; i < rows.values.size(); i += rows.columns)
+      if (rows.values[i] != rows.values[column]) {
+        columns.push_back(column);
+        break;
+      }
+  if (columns.empty()) columns.push_back(0);
+  return columns;
+}
+
+std::vector<float> take_columns(std::span<const float> values, std::size_t width,
+                                std::span<const std::uint32_t> columns) {
+  std::vector<float> taken;
+  taken.reserve(values.size() / width * columns.size());
+  for (std::size_t row = 0; row < values.size(); row += width)
+    for (const std::uint32_t column : columns) taken.push_back(values[row + column]);
+  return taken;
+}
+
 /// The sums of the trees for the rows they are fitted to, which the library keeps up to date.
 Result<std::span<const float>> training_sums(const XgboostLibrary& library, BoosterHandle booster,
                                              DMatrixHandle matrix) {
@@ -84,7 +107,11 @@ Result<BoostedTrees> BoostedTrees::fit(const Matrix& rows, const TreeSettings& s
                                        LossFn loss) {
   HONE_TRY(check_rows(rows));
   HONE_TRY(const XgboostLibrary* const library, xgboost());
-  HONE_TRY(const std::shared_ptr<void> matrix, make_matrix(*library, rows));
+  BoostedTrees trees;
+  trees.columns_ = rows.columns;
+  trees.kept_ = varying_columns(rows);
+  const Matrix kept{.columns = trees.kept_.size(), .values = take_columns(rows.values, rows.columns, trees.kept_)};
+  HONE_TRY(const std::shared_ptr<void> matrix, make_matrix(*library, kept));
   const DMatrixHandle cached[] = {matrix.get()};
   HONE_TRY(const Booster booster, make_booster(*library, cached));
   HONE_TRY(set_parameters(*library, booster.get(), settings));
@@ -106,13 +133,11 @@ Result<BoostedTrees> BoostedTrees::fit(const Matrix& rows, const TreeSettings& s
         "grow a tree"));
   }
 
-  BoostedTrees trees;
-  trees.columns_ = rows.columns;
   trees.size_ = best_size;
   if (best_size == 0) return trees;
-  BoosterHandle kept = nullptr;
-  HONE_TRY(library->check(library->XGBoosterSlice(booster.get(), 0, best_size, 1, &kept), "drop trees"));
-  trees.booster_ = own_booster(*library, kept);
+  BoosterHandle best = nullptr;
+  HONE_TRY(library->check(library->XGBoosterSlice(booster.get(), 0, best_size, 1, &best), "drop trees"));
+  trees.booster_ = own_booster(*library, best);
   return trees;
 }
 
@@ -127,8 +152,9 @@ Result<std::vector<float>> BoostedTrees::predict(std::span<const float> values, 
   HONE_CHECK(values.size() == rows * columns_, "{} numbers are not {} rows of {}", values.size(), rows, columns_);
   if (!booster_ || rows == 0) return std::vector<float>(rows, 0.0F);
   HONE_TRY(const XgboostLibrary* const library, xgboost());
+  const std::vector<float> kept = take_columns(values, columns_, kept_);
   const std::string array = fmt::format(R"({{"data": [{}, true], "shape": [{}, {}], "typestr": "<f4", "version": 3}})",
-                                        reinterpret_cast<std::uintptr_t>(values.data()), rows, columns_);
+                                        reinterpret_cast<std::uintptr_t>(kept.data()), rows, kept_.size());
   const char* config = R"({"type": 1, "iteration_begin": 0, "iteration_end": 0, "strict_shape": false,
                            "cache_id": 0, "missing": NaN})";
   const bst_ulong* shape = nullptr;
@@ -142,26 +168,32 @@ Result<std::vector<float>> BoostedTrees::predict(std::span<const float> values, 
 }
 
 Result<std::string> BoostedTrees::to_bytes() const {
-  if (!booster_) return fmt::format("{}", columns_);
+  std::string bytes;
+  append<std::uint64_t>(bytes, columns_);
+  append<std::uint64_t>(bytes, kept_.size());
+  for (const std::uint32_t column : kept_) append(bytes, column);
+  if (!booster_) return bytes;
   HONE_TRY(const XgboostLibrary* const library, xgboost());
   bst_ulong size = 0;
-  const char* bytes = nullptr;
-  HONE_TRY(library->check(library->XGBoosterSaveModelToBuffer(booster_.get(), R"({"format": "ubj"})", &size, &bytes),
+  const char* model = nullptr;
+  HONE_TRY(library->check(library->XGBoosterSaveModelToBuffer(booster_.get(), R"({"format": "ubj"})", &size, &model),
                           "save"));
-  return fmt::format("{} ", columns_) + std::string(bytes, size);
+  return bytes.append(model, size);
 }
 
 Result<BoostedTrees> BoostedTrees::from_bytes(std::string_view bytes) {
-  const std::size_t space = std::min(bytes.find(' '), bytes.size());
   BoostedTrees trees;
-  for (const char digit : bytes.substr(0, space)) {
-    if (digit < '0' || digit > '9' || space > 9)
-      return error(ErrorCode::ParseError, "boosted trees: '{}' is no number of columns",
-                   bytes.substr(0, std::min<std::size_t>(space, 9)));
-    trees.columns_ = trees.columns_ * 10 + static_cast<std::size_t>(digit - '0');
+  ByteReader reader(bytes);
+  HONE_TRY(trees.columns_, reader.number<std::uint64_t>());
+  HONE_TRY(const std::uint64_t kept, reader.number<std::uint64_t>());
+  for (std::uint64_t i = 0; i < kept; ++i) {
+    HONE_TRY(const std::uint32_t column, reader.number<std::uint32_t>());
+    if (column >= trees.columns_)
+      return error(ErrorCode::ParseError, "boosted trees: they read column {} of {}", column, trees.columns_);
+    trees.kept_.push_back(column);
   }
-  if (space == bytes.size()) return trees;
-  const std::string_view model = bytes.substr(space + 1);
+  if (reader.at_end()) return trees;
+  const std::string_view model = reader.rest();
   HONE_TRY(const XgboostLibrary* const library, xgboost());
   HONE_TRY(trees.booster_, make_booster(*library, {}));
   HONE_TRY(
@@ -170,9 +202,8 @@ Result<BoostedTrees> BoostedTrees::from_bytes(std::string_view bytes) {
   HONE_TRY(library->check(library->XGBoosterBoostedRounds(trees.booster_.get(), &trees.size_), "count trees"));
   bst_ulong features = 0;
   HONE_TRY(library->check(library->XGBoosterGetNumFeature(trees.booster_.get(), &features), "count columns"));
-  if (features != trees.columns_)
-    return error(ErrorCode::ParseError, "boosted trees: rows of {} numbers are announced, the trees read {}",
-                 trees.columns_, features);
+  if (features != kept)
+    return error(ErrorCode::ParseError, "boosted trees: {} columns are announced, the trees read {}", kept, features);
   return trees;
 }
 

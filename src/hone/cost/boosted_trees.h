@@ -61,6 +61,7 @@ class BoostedTrees {
  private:
   std::shared_ptr<void> booster_;  // never changed once fitted
   std::size_t columns_ = 0;
+  std::vector<std::uint32_t> kept_;  // the columns that the booster sees
   int size_ = 0;
 };
 

@@ -135,12 +135,34 @@ TEST(BoostedTrees, BadRowsAreErrorsThatNameThem) {
 }
 
 TEST(BoostedTrees, BytesThatAreNoTreesAreErrors) {
+  EXPECT_FALSE(BoostedTrees::from_bytes(""));
   EXPECT_FALSE(BoostedTrees::from_bytes("three trees"));
-  EXPECT_FALSE(BoostedTrees::from_bytes("3 {\"learner\": 1}"));
   const std::string bytes = fit_squares(parabola(50, 9), {.max_rounds = 3}).value().to_bytes().value();
+  for (const std::size_t size : {3, 8, 20, 27, 40})
+    EXPECT_FALSE(BoostedTrees::from_bytes(bytes.substr(0, size))) << size;
   EXPECT_FALSE(BoostedTrees::from_bytes(bytes.substr(0, bytes.size() / 2)));
-  EXPECT_THAT(BoostedTrees::from_bytes("4" + bytes.substr(1)).error().message,
-              HasSubstr("rows of 4 numbers are announced, the trees read 3"));
+  std::string fewer = bytes;
+  fewer[0] = 2;  // the number of columns
+  EXPECT_THAT(BoostedTrees::from_bytes(fewer).error().message, HasSubstr("they read column 2 of 2"));
+}
+
+TEST(BoostedTrees, ColumnsThatAllRowsShareAreLeftOut) {
+  Data data = parabola(300, 10), wide{.rows = {.columns = 5}, .labels = data.labels};
+  for (std::size_t i = 0; i < data.rows.rows(); ++i) {
+    const auto row = data.rows.row(i);
+    wide.rows.values.insert(wide.rows.values.end(), {7, row[0], 3, row[1], row[2]});
+  }
+  const TreeSettings settings{.max_rounds = 20};
+  const BoostedTrees trees = fit_squares(data, settings).value(), wide_trees = fit_squares(wide, settings).value();
+  EXPECT_EQ(wide_trees.columns(), 5u);
+  EXPECT_EQ(wide_trees.predict(wide.rows).value(), trees.predict(data.rows).value());
+}
+
+TEST(BoostedTrees, RowsThatAreAllAlikeGiveTheirMean) {
+  const Data data{.rows = {.columns = 2, .values = std::vector<float>(20, 1.5F)},
+                  .labels = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}};
+  const BoostedTrees trees = fit_squares(data, {.max_rounds = 200}).value();
+  EXPECT_NEAR(trees.predict(data.rows).value()[0], 5.5F, 0.01);
 }
 
 }  // namespace

@@ -39,10 +39,16 @@ class ByteReader {
   }
   Result<std::string_view> take(std::uint64_t size) {
     if (size > bytes_.size() - position_)
-      return error(ErrorCode::ParseError, "the samples end at byte {} of {}, where {} more are announced", position_,
-                   bytes_.size(), size);
+      return error(ErrorCode::ParseError, "bytes end at {}, after {} where {} more are announced", bytes_.size(),
+                   position_, size);
     position_ += size;
     return bytes_.substr(position_ - size, size);
+  }
+  /// All that is left.
+  std::string_view rest() {
+    const std::string_view part = bytes_.substr(position_);
+    position_ = bytes_.size();
+    return part;
   }
   bool at_end() const { return position_ == bytes_.size(); }
 
