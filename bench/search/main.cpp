@@ -1,14 +1,14 @@
-/// Times what a search does thousands of times: replaying traces, editing one decision, hashing and simplifying.
+/// Times what a search does thousands of times: replaying traces, editing one decision, hashing, and scoring by a
+/// model.
 ///
 ///     bench_search [--repeats N]
 ///
 /// Prints a table to stderr and one JSON line per figure to stdout.
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <fmt/core.h>
+
+#include "cost_model.h"
+#include "figure.h"
 
 #include "hone/ir/equal.h"
 #include "hone/ir/text.h"
@@ -86,32 +86,6 @@ Trace conv_trace() {
   };
 }
 
-using Clock = std::chrono::steady_clock;
-
-struct Figure {
-  double min_ns, median_ns;
-};
-
-template <typename Work>
-Figure time(int repeats, Work&& work) {
-  std::vector<double> times;
-  for (int i = 0; i < repeats; ++i) {
-    const Clock::time_point start = Clock::now();
-    work();
-    times.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count());
-  }
-  std::sort(times.begin(), times.end());
-  return {times.front(), times[times.size() / 2]};
-}
-
-void print(std::string_view name, const Figure& figure, std::string_view bar) {
-  fmt::print(stderr, "{:<44}{:>12.1f}{:>12.1f}  {}\n", name, figure.min_ns * 1e-3, figure.median_ns * 1e-3, bar);
-  const char* commit = std::getenv("HONE_COMMIT");
-  fmt::print(
-      "{{\"bench\":\"search\",\"name\":\"{}\",\"commit\":\"{}\",\"seed\":0,\"min_ns\":{:.0f},\"median_ns\":{:.0f}}}\n",
-      name, commit ? commit : "unknown", figure.min_ns, figure.median_ns);
-}
-
 Result<void> run(int repeats) {
   const Program naive = conv();
   const Trace trace = conv_trace();
@@ -142,7 +116,7 @@ Result<void> run(int repeats) {
   print("print as text", time(repeats, [&] { ir::to_text(scheduled); }), "");
   const std::string json = to_json(trace);
   print("trace from JSON", time(repeats, [&] { parse_trace(json).value(); }), "");
-  return {};
+  return time_cost_model(naive, trace);
 }
 
 }  // namespace
