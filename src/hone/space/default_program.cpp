@@ -4,6 +4,7 @@
 
 #include "hone/schedule/prepack.h"
 #include "hone/schedule/primitives.h"
+#include "hone/space/attention_schedule.h"
 #include "hone/space/blocks.h"
 #include "hone/space/channel_schedule.h"
 #include "hone/space/layout.h"
@@ -125,6 +126,9 @@ std::int64_t default_winograd_tile(const Convolution3x3& conv, const codegen::Ta
 DefaultProgram default_program(const ir::Function& naive, std::span<const std::size_t> constants,
                                const codegen::Target& target) {
   if (const auto winograd = winograd_program(naive, constants, target)) return schedule::split_packing(*winograd);
+  if (const auto tile = default_attention_tile(naive, target))
+    if (const auto attention = schedule_attention(naive, *tile, target))
+      return schedule::split_packing(attention->program());
   if (const auto rows = schedule_rows(naive, target)) return schedule::split_packing(rows->program());
   return schedule::split_packing(schedule_blocks(naive, constants, target));
 }

@@ -1,12 +1,11 @@
 #include "hone/space/row_schedule.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <optional>
 
-#include "hone/codegen/reduce_lanes.h"
 #include "hone/schedule/primitives.h"
 #include "hone/space/blocks.h"
+#include "hone/space/row_steps.h"
 
 namespace hone::space {
 
@@ -77,15 +76,16 @@ class Maker {
   Result<Schedule> make() {
     HONE_TRY(rows_, rows_of(schedule_.program()));
     inline_blocks();
-    for (const std::string& block : names(/*reductions=*/true)) HONE_TRY(factor(block));
+    for (const std::string& block : names(/*reductions=*/true)) HONE_TRY(factor_lanes(schedule_, block, target_));
     const std::string row = loops_of(schedule_.program(), rows_.result)[rows_.depth - 1];
     std::vector<std::string> producers;
     for (const Path& path : blocks(schedule_.program())) producers.push_back(path.block().name);
     producers.pop_back();
     for (auto block = producers.rbegin(); block != producers.rend(); ++block)
       HONE_TRY(schedule_.apply(ComputeAt{*block, row}));
-    for (const std::string& block : names(/*reductions=*/true)) HONE_TRY(reduce(block));
-    for (const std::string& block : names(/*reductions=*/false)) HONE_TRY(vectorize(block));
+    for (const std::string& block : names(/*reductions=*/true)) HONE_TRY(reduce_in_vectors(schedule_, block));
+    for (const std::string& block : names(/*reductions=*/false))
+      if (is_along_row(block_of(block))) HONE_TRY(compute_in_vectors(schedule_, block, target_));
     HONE_TRY(parallelize());
     return std::move(schedule_);
   }
@@ -123,55 +123,6 @@ class Maker {
         break;
       }
     }
-  }
-
-  /// Partial results for the lanes of a few vectors.
-  Result<void> factor(const std::string& block) {
-    const ir::Block found = block_of(block);
-    if (written_buffers(found).size() != 1) return {};
-    const std::vector<NaiveLoop> loops = naive_loops(schedule_.program(), block);
-    const NaiveLoop& last = loops.back();
-    const std::int64_t lanes = target_.lanes(written_buffers(found)[0].type().bits());
-    if (last.extent < lanes || lanes < 2) return {};
-    const std::int64_t vectors = last.extent >= 16 * lanes ? 4 : last.extent >= 4 * lanes ? 2 : 1;
-    HONE_TRY(schedule_.apply(Split{last.name, {kRest, vectors * lanes}}));
-    return schedule_.apply(Rfactor{block, last.name + ".1"});
-  }
-
-  /// The loops around a block below those of the rows, and of them the ones that a variable of the block is bound to.
-  std::vector<std::string> inner_loops(const std::string& block) const {
-    const std::vector<std::string> all = loops_of(schedule_.program(), block);
-    return {all.begin() + static_cast<std::ptrdiff_t>(rows_.depth), all.end()};
-  }
-
-  Result<void> reduce(const std::string& block) {
-    const std::vector<std::string> loops = inner_loops(block);
-    if (!block.ends_with(".rf"))
-      return schedule_.apply(Annotate{loops.back(), std::string(codegen::kReduceLanes), "1"});
-    // The lanes are the first variable; they go innermost.
-    const Path path = *find_block(schedule_.program(), block, "rows");
-    const ir::Expr lane = path.block().iters.front().binding;
-    std::string lanes;
-    for (const ir::Stmt& loop : path.loops())
-      if (lane.is(loop.get<ir::For>().var)) lanes = ir::name_of(loop.get<ir::For>().var);
-    if (lanes.empty()) return error(ErrorCode::IllegalStep, "rows: block '{}' has no loop over lanes", block);
-    std::vector<std::string> order;
-    for (const std::string& loop : loops)
-      if (loop != lanes) order.push_back(loop);
-    order.push_back(lanes);
-    if (order.size() > 1) HONE_TRY(schedule_.apply(Reorder{order}));
-    return schedule_.apply(Vectorize{lanes});
-  }
-
-  Result<void> vectorize(const std::string& block) {
-    if (!is_along_row(block_of(block))) return {};
-    const std::string last = inner_loops(block).back();
-    const std::int64_t extent = ir::as_int(find_loop(schedule_.program(), last, "rows")->loop().extent).value_or(0);
-    const std::int64_t lanes = target_.lanes(32);
-    if (extent < 2) return {};
-    if (extent <= lanes) return schedule_.apply(Vectorize{last});
-    HONE_TRY(schedule_.apply(Split{last, {kRest, lanes}}));
-    return schedule_.apply(Vectorize{last + ".1"});
   }
 
   Result<void> parallelize() {

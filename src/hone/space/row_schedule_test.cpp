@@ -34,11 +34,9 @@ void expect_same(const ir::Function& naive, const char* text) {
 
 TEST(RowSchedule, ComputesRowsOfAnyLength) {
   for (const char* text : {"cpu -threads=2", "x86-64 -mattr=+avx2 -threads=1", "x86-64 -threads=2"})
-    for (const std::int64_t length : {2, 3, 7, 15, 16, 17, 31, 64, 100, 197, 257})
-      for (const Shape& shape : {Shape{1, length}, Shape{5, length}, Shape{2, 3, 7, length}}) {
-        expect_same(softmax(shape), text);
-        expect_same(layer_norm(shape, static_cast<int>(shape.size()) - 1), text);
-      }
+    for (const std::int64_t length : {2, 3, 15, 16, 17, 64, 100, 197, 257})
+      expect_same(length % 2 == 0 ? softmax({5, length}) : layer_norm({2, 3, 1, length}, 3), text);
+  expect_same(softmax({1, 33}), "cpu -threads=1");
   expect_same(softmax({97, 197}), "cpu -threads=2");  // large enough to run in parallel
   expect_same(layer_norm({2, 61, 97}, 2), "cpu -threads=2");
 }
