@@ -11,13 +11,14 @@ namespace {
 /// The pipeline. It runs when a model was read, so that weights that change are shared by all shapes it is run at, and
 /// again for each specialization, when what depends on types and shapes can be seen.
 ///
-/// Two passes wait for what would make them pay. recognize_attention: one kernel for a whole attention; without it the
-/// operator is expanded again, into parts that fuse less than those it was written in. merge_parallel_products: results
-/// of Split that are views; as copies they cost more than the larger product saves.
+/// merge_parallel_products waits for what would make it pay: results of Split that are views; as copies they cost more
+/// than the larger product saves.
 Draft improve(Draft draft) {
   draft = remove_identities(std::move(draft));
   draft = merge_common_nodes(std::move(draft));
   draft = cancel_transposes(std::move(draft));
+  draft = recognize_attention(std::move(draft));
+  draft = absorb_head_transposes(std::move(draft));
   draft = merge_reshapes(std::move(draft));  // after transposes, some of which become a Reshape
   draft = fold_batch_norms(std::move(draft));
   draft = recognize_norms(std::move(draft));

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "hone/graph/operators/attention_parts.h"
+#include "hone/graph/operators/attention_weights.h"
 #include "hone/graph/operators/families.h"
 #include "hone/graph/operators/reduce_plan.h"
 #include "hone/tensor/definitions.h"
@@ -16,108 +17,90 @@ using tensor::Tensor;
 
 namespace {
 
-// From scores to weights.
-
-/// Whether query i[2] may see key i[3] as far as order, windows and lengths are concerned; null if nothing forbids it.
-Expr visible(const Application& op, const Indices& i) {
-  const std::int64_t left = op.integer("left_window", -1), right = op.integer("right_window", -1);
-  const bool is_causal = op.integer("is_causal", 0) != 0;
-  Expr position = i[2] + op.integer("past", 0);  // of the query among the keys
-  Expr allowed;
-  const auto require = [&](const Expr& condition) {
-    allowed = allowed ? ir::logical_and(allowed, condition) : condition;
-  };
-  if (op.has(2)) {
-    const Expr length = ir::cast(ir::kI64, op.tensor(2)(i[0]));
-    if (!op.has(3)) position = i[2] + (length - op.shape(0)[2]);
-    require(i[3] < length);
-  }
-  if (op.has(3)) position = i[2] + ir::cast(ir::kI64, op.tensor(3)(i[0]));
-  if (is_causal) require(i[3] <= position);
-  if (left >= 0) require(position - left <= i[3]);
-  if (right >= 0) require(i[3] <= position + right);
-  return allowed;
-}
-
-/// What the mask adds, or null without one.
-Expr mask_bias(const Application& op, const Indices& i, ir::DType type) {
-  if (!op.has(1)) return {};
-  const Tensor& mask = op.tensor(1);
-  const Expr entry = tensor::broadcast_at(mask, i), none = tensor::lowest(type);
-  const Expr bias = mask.type().is_bool() ? ir::select(entry, real_constant(type, 0), none) : ir::cast(type, entry);
-  const std::int64_t known = mask.rank() == 0 ? 1 : mask.shape().back();
-  return known == 1 || known == op.shape(0)[3] ? bias : ir::select(i[3] < known, bias, none);
-}
-
-Result<void> check_mask(const Application& op) {
-  if (op.rank(0) != 4) return op.fail("scores of {} axes, allowed are 4", op.rank(0));
-  for (const std::size_t input : {2, 3})
-    if (op.has(input) && op.shape(input) != tensor::Shape{op.shape(0)[0]})
-      return op.fail("input {} of shape {}, allowed is [{}]", input, tensor::show_shape(op.shape(input)),
-                     op.shape(0)[0]);
-  if (op.has(4) && op.shape(4) != tensor::Shape{op.shape(0)[1]})
-    return op.fail("sinks of shape {}, allowed is [{}]", tensor::show_shape(op.shape(4)), op.shape(0)[1]);
-  if (!op.has(1)) return {};
-  tensor::Shape shape = op.shape(1);
-  if (!shape.empty() && shape.back() < op.shape(0)[3]) shape.back() = op.shape(0)[3];  // the rest is not seen
-  const auto result = tensor::broadcast(op.op(), shape, op.shape(0));
-  if (result && *result == op.shape(0)) return {};
-  return op.fail("a mask of shape {} for scores of shape {}", tensor::show_shape(op.shape(1)),
-                 tensor::show_shape(op.shape(0)));
-}
-
 /// scores, mask?, lengths?, starts?, sinks? -> weights, shown?
 Result<std::vector<Tensor>> define_weights(const Application& op) {
-  HONE_TRY(check_mask(op));
+  if (op.rank(0) != 4) return op.fail("scores of {} axes, allowed are 4", op.rank(0));
   const Tensor& scores = op.tensor(0);
-  const auto wanted = ir_type(static_cast<ElementType>(op.integer("softmax_type", 0)));
-  const ir::DType softmax_type = wanted && wanted->is_float() ? *wanted : scores.type();
-  const ir::DType type = softmax_type == ir::kF64 ? ir::kF64 : accumulator_type(scores.type());
-  // each step is rounded to the type it is defined in, sums are added in `type`
-  const auto rounded = [&](const Expr& e) { return rounded_to(softmax_type, e); };
-  const double cap = op.real("softcap", 0);
+  const Weighing weighing(op, /*first=*/1, scores);
+  HONE_TRY(weighing.check());
   const std::vector<tensor::Axis> axes = tensor::axes_of(scores.shape());
-  const auto capped = [&](const Indices& i) {
-    const Expr score = ir::cast(type, scores(i));
-    if (cap <= 0) return score;
-    return real_constant(type, cap) * ir::call(Intrinsic::Tanh, {score / real_constant(type, cap)});
-  };
-  const Tensor biased = tensor::compute("biased", axes, [&](const Indices& i) {
-    const Expr bias = mask_bias(op, i, type), allowed = visible(op, i);
-    const Expr score = ir::cast(scores.type(), bias ? capped(i) + bias : capped(i));
-    return allowed ? ir::select(allowed, score, tensor::lowest(scores.type())) : score;
-  });
-  const ReducePlan plan(scores.shape(), {3}, /*keep=*/true);
-  const Tensor largest = tensor::compute("max", tensor::axes_of(plan.kept()), [&](const Indices& i) {
-    return tensor::reduce_max(plan.reduced(), [&](const Indices& r) { return biased(plan.element(i, r)); });
-  });
+  const Tensor biased = weighing.biased();
+  const Weighing::Row row = weighing.weigh(biased);
   const bool is_plain = op.integer("plain_softmax", 0) != 0;
-  const auto sink = [&](const Indices& i) { return ir::cast(type, op.tensor(4)(i[1])); };
-  const Tensor base = tensor::compute("base", tensor::axes_of(plan.kept()), [&](const Indices& i) {
-    const Expr e = largest(i);
-    if (op.has(4)) return ir::max(ir::cast(type, e), sink(i));
-    if (is_plain) return ir::cast(type, e);
-    return ir::select(ir::eq(e, tensor::lowest(scores.type())), real_constant(type, 0), ir::cast(type, e));
-  });
-  const Tensor exponential = tensor::compute("exp", axes, [&](const Indices& i) {
-    return rounded(ir::call(Intrinsic::Exp, {rounded(ir::cast(type, biased(i)) - base(plan.row(i)))}));
-  });
-  const Tensor sum = sum_over("sum", plan, [&](const Indices& i) { return exponential(i); });
   const Tensor weights = tensor::compute("weights", axes, [&](const Indices& i) {
-    Expr total = rounded_sum(softmax_type, sum(plan.row(i)), plan.count());
-    if (op.has(4)) total = total + rounded(ir::call(Intrinsic::Exp, {sink(i) - base(plan.row(i))}));
-    if (is_plain) return ir::cast(scores.type(), rounded(exponential(i) / total));
-    const Expr zero = real_constant(type, 0);
-    return ir::cast(scores.type(), rounded(ir::select(ir::eq(total, zero), zero, exponential(i) / total)));
+    const Expr total = row.total(i), weight = row.exponential(i) / total;
+    const Expr zero = real_constant(total.type(), 0);
+    const Expr held = is_plain ? weight : ir::select(ir::eq(total, zero), zero, weight);
+    return ir::cast(scores.type(), weighing.rounded(held));
   });
   const std::int64_t shown = op.integer("shown", 0);
   if (shown == 1)
-    return std::vector<Tensor>{
-        weights, tensor::compute("capped", axes, [&](const Indices& i) { return ir::cast(scores.type(), capped(i)); })};
+    return std::vector<Tensor>{weights, tensor::compute("capped", axes, [&](const Indices& i) {
+                                 return ir::cast(scores.type(), weighing.capped(i));
+                               })};
   if (shown == 2) return std::vector<Tensor>{weights, biased};
   if (shown == 3 && op.output_count() > 1)
     return std::vector<Tensor>{weights, tensor::map("shown", weights, [](const Expr& e) { return e; })};
   return std::vector<Tensor>{weights};
+}
+
+// softmax(q · kᵀ) · v in one expression.
+
+/// How a tensor by heads is stored: [batch, heads, position, size], or positions before heads.
+class ByHeads {
+ public:
+  ByHeads(const Tensor& x, bool has_positions_first) : x_(x), is_swapped_(has_positions_first) {}
+
+  std::int64_t heads() const { return x_.extent(is_swapped_ ? 2 : 1); }
+  std::int64_t positions() const { return x_.extent(is_swapped_ ? 1 : 2); }
+  Expr operator()(const Expr& batch, const Expr& head, const Expr& position, const Expr& e) const {
+    return is_swapped_ ? x_(batch, position, head, e) : x_(batch, head, position, e);
+  }
+
+ private:
+  Tensor x_;
+  bool is_swapped_;
+};
+
+/// q, k, v, mask?, lengths?, starts?, sinks? -> y
+Result<std::vector<Tensor>> define_fused(const Application& op) {
+  for (const std::size_t input : {0, 1, 2})
+    if (op.rank(input) != 4) return op.fail("input {} of {} axes, allowed are 4", input, op.rank(input));
+  const auto is_swapped = [&](std::int64_t operand) { return (op.integer("positions_first", 0) >> operand & 1) != 0; };
+  const ByHeads q(op.tensor(0), is_swapped(0)), k(op.tensor(1), is_swapped(1)), v(op.tensor(2), is_swapped(2));
+  const std::int64_t batch = op.shape(0)[0], size = op.shape(0)[3], columns = op.shape(2)[3];
+  if (op.shape(1)[0] != batch || op.shape(2)[0] != batch || op.shape(1)[3] != size || k.heads() != v.heads() ||
+      k.positions() != v.positions() || k.heads() < 1 || q.heads() % k.heads() != 0)
+    return op.fail("query {}, key {} and value {} do not fit together", tensor::show_shape(op.shape(0)),
+                   tensor::show_shape(op.shape(1)), tensor::show_shape(op.shape(2)));
+  const std::int64_t heads = q.heads(), each = heads / k.heads(), queries = q.positions(), keys = k.positions();
+  const auto group = [&](const Expr& head) { return each == 1 ? head : ir::floor_div(head, each); };
+
+  const Tensor scores =
+      tensor::compute("scores", tensor::axes_of({batch, heads, queries, keys}), [&](const Indices& i) {
+        return tensor::reduce_sum(
+            {size}, [&](const Indices& r) { return q(i[0], i[1], i[2], r[0]) * k(i[0], group(i[1]), i[3], r[0]); });
+      });
+  const Weighing weighing(op, /*first=*/3, scores);
+  HONE_TRY(weighing.check());
+  const Weighing::Row row = weighing.weigh(weighing.biased());
+  const bool is_plain = op.integer("plain_softmax", 0) != 0;
+  const Tensor factor = tensor::compute("factor", tensor::axes_of({batch, heads, queries, 1}), [&](const Indices& i) {
+    const Expr total = row.total(i), one = real_constant(total.type(), 1), zero = real_constant(total.type(), 0);
+    return is_plain ? one / total : ir::select(ir::eq(total, zero), zero, one / total);
+  });
+  const Tensor sums =
+      tensor::compute("attended", tensor::axes_of({batch, heads, queries, columns}), [&](const Indices& i) {
+        return tensor::reduce_sum({keys}, [&](const Indices& r) {
+          return row.exponential(i[0], i[1], i[2], r[0]) * v(i[0], group(i[1]), r[0], i[3]);
+        });
+      });
+  const bool is_result_swapped = is_swapped(3);
+  const tensor::Shape shape = is_result_swapped ? tensor::Shape{batch, queries, heads, columns} : sums.shape();
+  return std::vector<Tensor>{tensor::compute("attention", tensor::axes_of(shape), [&](const Indices& i) {
+    const Expr &head = i[is_result_swapped ? 2 : 1], &query = i[is_result_swapped ? 1 : 2];
+    return sums(i[0], head, query, i[3]) * factor(i[0], head, query, ir::imm(0));
+  })};
 }
 
 // ai.onnx Attention.
@@ -192,6 +175,11 @@ std::span<const Operator> attention_operators() {
        .schema = "scores: T, mask?: any, lengths?: index, starts?: index, sinks?: float -> weights: T, shown?: T; "
                  "is_causal, left_window, past, plain_softmax, right_window, shown, softcap, softmax_type; T: float",
        .define = define_weights},
+      {.name = "FusedAttention",
+       .domain = "hone",
+       .schema = "q: T, k: T, v: T, mask?: any, lengths?: index, starts?: index, sinks?: float -> y: T; is_causal, "
+                 "left_window, past, plain_softmax, positions_first, right_window, scale, softcap; T: float",
+       .define = define_fused},
   };
   return entries;
 }

@@ -73,6 +73,12 @@ Result<void> check_operands(const Application& op, const Shaped& q, const Shaped
   return {};
 }
 
+/// Whether one kernel computes all of the attention: nothing but the result is wanted, and no step is rounded.
+bool is_fused(const Application& op, const Shaped& q, const AttentionOptions& options) {
+  const bool is_plain_type = options.softmax_type == ElementType::Undefined || options.softmax_type == ElementType::F32;
+  return op.type(0) == ElementType::F32 && is_plain_type && !op.wants(3) && q.shape[2] >= kFewestFusedQueries;
+}
+
 }  // namespace
 
 Result<Attended> attend(const Application& op, Parts& parts, Shaped q, const Shaped& k, const Shaped& v,
@@ -80,8 +86,21 @@ Result<Attended> attend(const Application& op, Parts& parts, Shaped q, const Sha
   HONE_TRY(check_operands(op, q, k, v));
   const std::int64_t batch = q.shape[0], heads = q.shape[1], queries = q.shape[2], keys = k.shape[2];
   const std::int64_t groups = k.shape[1], rows = heads / groups * queries;  // the queries of all heads that share keys
-  q = parts.reshape(q, {batch, groups, rows, q.shape[3]});
   Builder& builder = parts.builder();
+  Attributes attributes = attributes_of({{"softcap", static_cast<float>(options.softcap)},
+                                         {"is_causal", std::int64_t{options.is_causal}},
+                                         {"past", options.past},
+                                         {"left_window", options.left_window},
+                                         {"right_window", options.right_window},
+                                         {"plain_softmax", std::int64_t{options.is_plain}}});
+  if (is_fused(op, q, options)) {
+    attributes.set("scale", static_cast<float>(options.scale));
+    const ValueId y = builder.add_node("hone", "FusedAttention",
+                                       {q.id, k.id, v.id, mask.id, lengths.id, options.starts, options.sinks}, 1,
+                                       std::move(attributes))[0];
+    return Attended{{y, {batch, heads, queries, v.shape[3]}}, {}};
+  }
+  q = parts.reshape(q, {batch, groups, rows, q.shape[3]});
   Shaped key = k;
   double scale = options.scale;
   if (const ElementType type = op.type(0); runtime::bytes_of(type) == 2 && scale > 0) {
@@ -96,14 +115,8 @@ Result<Attended> attend(const Application& op, Parts& parts, Shaped q, const Sha
                        attributes_of({{"transB", std::int64_t{1}}, {"alpha", static_cast<float>(scale)}}))[0];
   const Shaped scores = parts.reshape({product, {batch, groups, rows, keys}}, {batch, heads, queries, keys});
 
-  Attributes attributes = attributes_of({{"softcap", static_cast<float>(options.softcap)},
-                                         {"is_causal", std::int64_t{options.is_causal}},
-                                         {"past", options.past},
-                                         {"left_window", options.left_window},
-                                         {"right_window", options.right_window},
-                                         {"shown", options.shown},
-                                         {"softmax_type", static_cast<std::int64_t>(options.softmax_type)},
-                                         {"plain_softmax", std::int64_t{options.is_plain}}});
+  attributes.set("shown", options.shown);
+  attributes.set("softmax_type", static_cast<std::int64_t>(options.softmax_type));
   const bool shows_more = options.shown != 0;
   const std::vector<ValueId> weights =
       builder.add_node("hone", "AttentionWeights", {scores.id, mask.id, lengths.id, options.starts, options.sinks},

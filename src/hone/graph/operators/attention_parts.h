@@ -8,6 +8,10 @@ namespace hone::graph {
 /// Attributes from a list of names and values.
 Attributes attributes_of(const std::vector<std::pair<std::string, Attribute>>& entries);
 
+/// With fewer queries, the one kernel of a fused attention, which brings keys into another order, costs more than it
+/// saves.
+inline constexpr std::int64_t kFewestFusedQueries = 8;
+
 /// A value with its extents, which expansions keep track of.
 struct Shaped {
   ValueId id = kAbsent;

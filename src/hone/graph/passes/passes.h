@@ -52,8 +52,13 @@ Draft recognize_activations(Draft draft);
 /// and biases that follow a norm.
 Draft recognize_norms(Draft draft);
 
-/// Finds softmax(q · kᵀ · scale + mask) · v that exporters wrote in several nodes, heads that share keys included.
+/// Finds softmax(q · kᵀ · scale + mask) · v that exporters wrote in several nodes, heads that share keys included. Few
+/// queries stay as they are.
 Draft recognize_attention(Draft draft);
+
+/// Lets a fused attention read heads and positions in the order in which they are, and write them in the order that is
+/// wanted, in place of transposes around it.
+Draft absorb_head_transposes(Draft draft);
 
 /// Computes products of one value with several constant weights at once, and splits the result: query, key and value of
 /// an attention, convolutions side by side.

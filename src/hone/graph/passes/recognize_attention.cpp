@@ -75,8 +75,8 @@ std::optional<Attention> attention_of(const Rewriter& rewriter, const Node& node
   const OutputSpec* y = rewriter.spec(node.outputs[0]);
   if (!y || !std::isfinite(scale) || scale <= 0) return std::nullopt;
   // Narrow types are rounded after each node, which a fused operator does not do.
-  if (y->type != ElementType::F32 && (y->type != ElementType::F64 || static_cast<double>(scale) != found.scale))
-    return std::nullopt;
+  if (y->type != ElementType::F32 || y->shape.size() < 2) return std::nullopt;
+  if (y->shape[y->shape.size() - 2] < kFewestFusedQueries) return std::nullopt;
   return found;
 }
 
@@ -152,8 +152,8 @@ void recognize(Rewriter& rewriter, Node& node) {
   if (found->mask != kAbsent) inputs.push_back(found->mask);
   Attributes attributes =
       attributes_of({{"scale", static_cast<float>(found->scale)}, {"plain_softmax", std::int64_t{1}}});
-  if (!is_flat) return become(node, "Attention", std::move(inputs), std::move(attributes));
-  const ValueId attended = rewriter.add("Attention", std::move(inputs), std::move(attributes));
+  if (!is_flat) return become(node, "FusedAttention", std::move(inputs), std::move(attributes), "hone");
+  const ValueId attended = rewriter.add("FusedAttention", std::move(inputs), std::move(attributes), "hone");
   rewriter.become_reshape(node, attended, rewriter.spec(node.outputs[0])->shape);
 }
 

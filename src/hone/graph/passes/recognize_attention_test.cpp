@@ -38,43 +38,43 @@ std::vector<std::string> left_of(const Form& form, const std::vector<Tensor>& in
 
 TEST(RecognizeAttention, WhereverTheScaleStands) {
   Rng rng(1);
-  const std::vector<Tensor> inputs = {random_floats(rng, {2, 3, 5, 4}), random_floats(rng, {2, 3, 7, 4}),
+  const std::vector<Tensor> inputs = {random_floats(rng, {2, 3, 8, 4}), random_floats(rng, {2, 3, 7, 4}),
                                       random_floats(rng, {2, 3, 7, 6})};
   for (const char* scale : {"Mul", "Div", "query", "both", "none"})
-    EXPECT_THAT(left_of({.scale = scale}, inputs), ElementsAre("Attention"));
+    EXPECT_THAT(left_of({.scale = scale}, inputs), ElementsAre("FusedAttention"));
 }
 
 TEST(RecognizeAttention, HeadsThatStandAfterPositionsAreTransposedOnce) {
   Rng rng(2);
-  const std::vector<Tensor> inputs = {random_floats(rng, {2, 3, 5, 4}), random_floats(rng, {2, 7, 3, 4}),
+  const std::vector<Tensor> inputs = {random_floats(rng, {2, 3, 8, 4}), random_floats(rng, {2, 7, 3, 4}),
                                       random_floats(rng, {2, 3, 7, 6})};
-  EXPECT_THAT(left_of({.order = {0, 2, 3, 1}}, inputs), ElementsAre("Transpose", "Attention"));
+  EXPECT_THAT(left_of({.order = {0, 2, 3, 1}}, inputs), ElementsAre("Transpose", "FusedAttention"));
 }
 
 TEST(RecognizeAttention, WithoutAnAxisOfHeads) {
   Rng rng(3);
-  const std::vector<Tensor> inputs = {random_floats(rng, {6, 5, 4}), random_floats(rng, {6, 7, 4}),
+  const std::vector<Tensor> inputs = {random_floats(rng, {6, 9, 4}), random_floats(rng, {6, 7, 4}),
                                       random_floats(rng, {6, 7, 3}), random_floats(rng, {6, 1, 7})};
   EXPECT_THAT(left_of({.mask = "Add", .order = {0, 2, 1}}, inputs),
-              ElementsAre("Reshape", "Reshape", "Reshape", "Attention", "Reshape"));
+              ElementsAre("Reshape", "Reshape", "Reshape", "FusedAttention", "Reshape"));
 }
 
 TEST(RecognizeAttention, MasksGiveWhatSoftmaxMakesOfThemEvenIfNoKeyIsSeen) {
   Rng rng(4);
-  std::vector<Tensor> inputs = {random_floats(rng, {2, 3, 2, 4}), random_floats(rng, {2, 3, 3, 4}),
+  std::vector<Tensor> inputs = {random_floats(rng, {2, 3, 9, 4}), random_floats(rng, {2, 3, 3, 4}),
                                 random_floats(rng, {2, 3, 3, 2})};
   inputs.push_back(floats({2, 1, 1, 3}, {0, kLowest, 0, kLowest, kLowest, kLowest}));
-  EXPECT_THAT(left_of({.mask = "Add"}, inputs), ElementsAre("Attention"));
-  inputs[3] = Tensor::of<bool>({2, 3}, {true, false, true, false, false, false});
-  EXPECT_THAT(left_of({.mask = "Where"}, inputs), ElementsAre("Where", "Attention"));
-  inputs[3] = Tensor::of<bool>({2, 3}, {true, false, true, true, false, false});
+  EXPECT_THAT(left_of({.mask = "Add"}, inputs), ElementsAre("FusedAttention"));
+  inputs[3] = Tensor::of<bool>({2, 1, 1, 3}, {true, false, true, false, false, false});
+  EXPECT_THAT(left_of({.mask = "Where"}, inputs), ElementsAre("Where", "FusedAttention"));
+  inputs[3] = Tensor::of<bool>({2, 1, 1, 3}, {true, false, true, true, false, false});
   EXPECT_THAT(left_of({.mask = "infinity"}, inputs),
               ElementsAre("Transpose", "MatMul", "Mul", "Where", "Softmax", "MatMul"));  // NaN if no key is seen
 }
 
 TEST(RecognizeAttention, HeadsThatShareKeysAreNotRepeated) {
   Rng rng(5);
-  const std::vector<Tensor> inputs = {random_floats(rng, {2, 6, 5, 4}), random_floats(rng, {2, 3, 7, 4}),
+  const std::vector<Tensor> inputs = {random_floats(rng, {2, 6, 8, 4}), random_floats(rng, {2, 3, 7, 4}),
                                       random_floats(rng, {2, 3, 7, 4})};
   const Graph graph = graph_of(inputs, [&](Builder& b, std::vector<ValueId> x) {
     for (const std::size_t i : {1, 2}) {
@@ -83,12 +83,19 @@ TEST(RecognizeAttention, HeadsThatShareKeysAreNotRepeated) {
     }
     return std::vector{write_attention(b, x, {})};
   });
-  EXPECT_THAT(operators_of(after_specializing(recognize_attention, graph, inputs)), ElementsAre("Attention"));
+  EXPECT_THAT(operators_of(after_specializing(recognize_attention, graph, inputs)), ElementsAre("FusedAttention"));
+}
+
+TEST(RecognizeAttention, FewQueriesStay) {
+  Rng rng(7);
+  const std::vector<Tensor> inputs = {random_floats(rng, {2, 3, 7, 4}), random_floats(rng, {2, 3, 7, 4}),
+                                      random_floats(rng, {2, 3, 7, 4})};
+  EXPECT_THAT(left_of({.scale = "none"}, inputs), ElementsAre("Transpose", "MatMul", "Softmax", "MatMul"));
 }
 
 TEST(RecognizeAttention, OtherAxesTypesAndReadersStay) {
   Rng rng(6);
-  const std::vector<Tensor> inputs = {random_floats(rng, {2, 3, 5, 4}), random_floats(rng, {2, 3, 7, 4}),
+  const std::vector<Tensor> inputs = {random_floats(rng, {2, 3, 8, 4}), random_floats(rng, {2, 3, 7, 4}),
                                       random_floats(rng, {2, 3, 7, 6}), random_floats(rng, {1, 3, 7, 6})};
   const auto left = [&](const std::function<std::vector<ValueId>(Builder&, const std::vector<ValueId>&)>& make) {
     return operators_of(after_specializing(recognize_attention, graph_of(inputs, make), inputs));
@@ -112,9 +119,9 @@ TEST(RecognizeAttention, OtherAxesTypesAndReadersStay) {
               }),
               ElementsAre("Transpose", "MatMul", "Softmax", "MatMul"));
 
-  const std::vector<Tensor> narrow = {random_tensor(rng, ElementType::F16, {1, 1, 2, 2}),
-                                      random_tensor(rng, ElementType::F16, {1, 1, 2, 2}),
-                                      random_tensor(rng, ElementType::F16, {1, 1, 2, 2})};
+  const std::vector<Tensor> narrow = {random_tensor(rng, ElementType::F16, {1, 1, 8, 2}),
+                                      random_tensor(rng, ElementType::F16, {1, 1, 8, 2}),
+                                      random_tensor(rng, ElementType::F16, {1, 1, 8, 2})};
   EXPECT_THAT(left_of({.scale = "none"}, narrow), ElementsAre("Transpose", "MatMul", "Softmax", "MatMul"));
 }
 
