@@ -4,12 +4,36 @@
 
 #include "hone/cost/blind_models.h"
 #include "hone/cost/store_model.h"
+#include "hone/cost/task_model.h"
 
 namespace hone::cost {
 
 namespace {
 
-constexpr std::string_view kNames[] = {"none", "random", "ansor"};
+/// AutoTVM's models by name.
+struct TaskModelName {
+  std::string_view name;
+  TaskObjective objective;
+  TaskFeatures features;
+};
+
+constexpr TaskModelName kTaskModels[] = {
+    {"rank-knob", TaskObjective::Rank, TaskFeatures::Knob},
+    {"rank-itervar", TaskObjective::Rank, TaskFeatures::Itervar},
+    {"rank-curve", TaskObjective::Rank, TaskFeatures::Curve},
+    {"regression-knob", TaskObjective::Regression, TaskFeatures::Knob},
+    {"regression-itervar", TaskObjective::Regression, TaskFeatures::Itervar},
+    {"regression-curve", TaskObjective::Regression, TaskFeatures::Curve},
+};
+constexpr std::string_view kNames[] = {"none",
+                                       "random",
+                                       "ansor",
+                                       "rank-knob",
+                                       "rank-itervar",
+                                       "rank-curve",
+                                       "regression-knob",
+                                       "regression-itervar",
+                                       "regression-curve"};
 
 }  // namespace
 
@@ -22,6 +46,8 @@ Result<std::unique_ptr<CostModel>> make_cost_model(std::string_view name, const 
   if (name == "none") return make_constant_model();
   if (name == "random") return make_random_model(options.seed);
   if (name == "ansor") return make_store_model(options);
+  for (const TaskModelName& known : kTaskModels)
+    if (name == known.name) return make_task_model(known.name, known.objective, known.features, options);
   return error(ErrorCode::NotFound, "there is no cost model '{}', only: {}", name, fmt::join(cost_model_names(), ", "));
 }
 

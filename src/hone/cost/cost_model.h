@@ -60,8 +60,9 @@ struct ModelOptions {
   int threads = 0;  ///< how many a call may use; 0: one per core
 };
 
-/// The model of this name: "none" (all candidates look alike) or "random"; to come: "ansor" (boosted trees over the
-/// statements of a program), or AutoTVM's "rank-…" and "regression-…" over "knob", "itervar" or "curve" features.
+/// The model of this name: "none" (all candidates look alike), "random", "ansor" (boosted trees over the stores of a
+/// program, one model for all tasks), or AutoTVM's "rank-…" and "regression-…" over "knob", "itervar" or "curve"
+/// features (trees for each task, the last two transferring from other tasks of a family).
 Result<std::unique_ptr<CostModel>> make_cost_model(std::string_view name, const ModelOptions& options = {});
 
 /// The names of all models.
