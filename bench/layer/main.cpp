@@ -129,7 +129,7 @@ float* aligned(std::vector<float>& memory) {
   return reinterpret_cast<float*>((address + 63) / 64 * 64);
 }
 
-Runnable prepare(const ir::Function& naive, const space::DefaultProgram& program, const codegen::Target& target) {
+Runnable prepare(const ir::Function& naive, const schedule::KernelProgram& program, const codegen::Target& target) {
   Runnable runnable{value(measure::load_kernel(program, target)), {}, {}};
   Rng rng(/*seed=*/1);
   const auto make = [&](const ir::Expr& buffer) {
@@ -157,7 +157,7 @@ double seconds(const Runnable& kernel, runtime::ThreadPool* pool, int calls) {
   return std::chrono::duration<double>(Clock::now() - begin).count() / calls;
 }
 
-void emit(const std::string& what, const ir::Function& naive, const space::DefaultProgram& program,
+void emit(const std::string& what, const ir::Function& naive, const schedule::KernelProgram& program,
           const codegen::Target& target) {
   if (what == "naive") fmt::print("{}\n", ir::to_text(naive));
   if (what == "ir") fmt::print("{}\n", ir::to_text(program.main));
@@ -186,7 +186,7 @@ void time_layer(const Layer& layer, int threads, const Options& options) {
   const ir::Function naive = naive_program(layer, target.lanes(32));
   const std::vector<std::size_t> constants = {1, 2};
   const auto begin = Clock::now();
-  const space::DefaultProgram program = space::default_program(naive, constants, target);
+  const schedule::KernelProgram program = space::default_program(naive, constants, target);
   if (!options.emit.empty()) return emit(options.emit, naive, program, target);
   const Runnable kernel = prepare(naive, program, target);
   const double compile_ms = std::chrono::duration<double>(Clock::now() - begin).count() * 1e3;

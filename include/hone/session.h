@@ -26,6 +26,7 @@ namespace runtime {
 class Plan;
 struct Profile;
 }  // namespace runtime
+struct TaskUse;
 
 using runtime::ElementType;
 using runtime::Profile;
@@ -37,8 +38,12 @@ using runtime::Value;
 struct SessionOptions {
   int threads = 0;     ///< including the caller's; 0: as many as the process may use
   std::string target;  ///< what to compile for, as `hone targets` prints it; empty: this machine
+  /// The file of records that says what `hone tune` found; "default": the user's own (HONE_RECORDS, or hone/records.db
+  /// in the folder for data); empty: none, every kernel is the default one.
+  std::string records = "default";
   /// How many combinations of input shapes are kept compiled.
   std::size_t max_specializations = 64;
+  bool keeps_tasks = false;  ///< remember what kernels were compiled from, for `tasks`
 };
 
 /// An input or output of a model.
@@ -99,6 +104,8 @@ class Session {
   /// There is one plan unless shapes depend on content: then the model is run to find the others.
   const graph::Graph& graph() const;
   Result<std::vector<const runtime::Plan*>> plans(std::span<const Value> inputs) const;
+  /// What the kernels of such a run compute, each task once; only if the options say that tasks are kept.
+  Result<std::vector<TaskUse>> tasks(std::span<const Value> inputs) const;
   /// The machine that it is compiled for, as `hone targets` prints it, and the threads that run it.
   std::string target() const;
   int threads() const;

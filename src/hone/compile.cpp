@@ -113,6 +113,7 @@ class PlanWriter {
       step.bytes += static_cast<double>(runtime::element_count(parts_.slots[slot].shape).value_or(0)) *
                     static_cast<double>(runtime::bytes_of(parts_.slots[slot].type));
     step.flops = kernel->flops;
+    step.origin = to_string(kernel->origin);
     step.call = std::move(call);
     parts_.steps.push_back(std::move(step));
     parts_.keep_alive.push_back(kernel);
@@ -188,14 +189,26 @@ Result<ir::Function> in_layouts(ir::Function program, const Group& group, const 
   return program;
 }
 
-/// The program of a group by the algorithm that suits its sizes; `direct` is the one that says what it means.
-Result<ir::Function> by_best_algorithm(const graph::Stage& stage, const Group& group, const ir::Function& direct,
-                                       const codegen::Target& target) {
+/// What a group computes, by each algorithm that can; `direct` says what it means.
+Result<space::Task> task_of(const graph::Stage& stage, const Group& group, const ir::Function& direct,
+                            const graph::ChannelBlocks& blocks, const codegen::Target& target) {
+  space::Task task;
+  task.flops = flops_of(direct);
+  HONE_TRY(ir::Function naive, in_layouts(direct, group, blocks));
+  task.algorithms.push_back({"direct", std::move(naive)});
+  for (std::size_t i = 0; i < group.inputs.size(); ++i)
+    if (stage.graph.is_constant(group.inputs[i])) task.constants.push_back(i);
   const std::optional<graph::WinogradShape> shape = graph::winograd_shape(stage, group);
-  if (!shape) return direct;
-  const std::int64_t tile = space::default_winograd_tile(
+  if (!shape) return task;
+  const std::int64_t likely = space::default_winograd_tile(
       {shape->images, shape->in_channels, shape->out_channels, shape->height, shape->width}, target);
-  return tile > 0 ? graph::lower(stage, group, {.winograd_tile = tile}) : direct;
+  for (const std::int64_t tile : {2, 4, 6}) {
+    HONE_TRY(const ir::Function program, graph::lower(stage, group, {.winograd_tile = tile}));
+    HONE_TRY(ir::Function winograd, in_layouts(program, group, blocks));
+    if (tile == likely) task.likely = task.algorithms.size();
+    task.algorithms.push_back({fmt::format("winograd{}", tile), std::move(winograd)});
+  }
+  return task;
 }
 
 }  // namespace
@@ -211,19 +224,13 @@ Result<std::unique_ptr<runtime::Plan>> compile(const graph::Stage& stage, Kernel
     }
   const graph::ChannelBlocks blocks =
       graph::choose_channel_blocks(stage, groups, programs, kernels.target().lanes(/*bits=*/32));
-  std::vector<KernelRequest> requests;
+  std::vector<space::Task> tasks;
   for (const Group& group : groups) {
     if (group.kind != Group::Kind::Kernel) continue;
-    KernelRequest request;
-    const ir::Function& direct = programs[requests.size()];
-    request.flops = flops_of(direct);
-    HONE_TRY(const ir::Function program, by_best_algorithm(stage, group, direct, kernels.target()));
-    HONE_TRY(request.naive, in_layouts(program, group, blocks));
-    for (std::size_t i = 0; i < group.inputs.size(); ++i)
-      if (stage.graph.is_constant(group.inputs[i])) request.constants.push_back(i);
-    requests.push_back(std::move(request));
+    HONE_TRY(space::Task task, task_of(stage, group, programs[tasks.size()], blocks, kernels.target()));
+    tasks.push_back(std::move(task));
   }
-  HONE_TRY(const auto compiled, kernels.compile(requests));
+  HONE_TRY(const auto compiled, kernels.compile(tasks));
   return PlanWriter(stage, blocks, make_body).run(groups, compiled);
 }
 

@@ -7,7 +7,8 @@
 #include "hone/graph/operator.h"
 #include "hone/ir/rewrite.h"
 #include "hone/measure/load_kernel.h"
-#include "hone/space/default_program.h"
+#include "hone/schedule/prepack.h"
+#include "hone/support/log.h"
 
 namespace hone {
 namespace {
@@ -28,20 +29,20 @@ bool is_float_operation(const ir::Expr& e) {
   }
 }
 
-Result<std::shared_ptr<const CompiledKernel>> compile_one(const KernelRequest& request, const codegen::Target& target) {
-  const schedule::KernelProgram program = space::default_program(request.naive, request.constants, target);
+/// Compiles the program of a candidate.
+Result<CompiledKernel> compile_candidate(const space::Space& space, const space::Candidate& candidate,
+                                         const codegen::Target& target) {
+  HONE_TRY(const schedule::Schedule built, space.build(candidate));
+  const schedule::KernelProgram program = schedule::split_packing(built.program());
   HONE_TRY(measure::LoadedKernel loaded, measure::load_kernel(program, target));
-  CompiledKernel kernel{.code = std::move(loaded.code),
-                        .entry = loaded.entry,
-                        .prepare = loaded.prepare,
-                        .flops = request.flops};
+  CompiledKernel kernel{.code = std::move(loaded.code), .entry = loaded.entry, .prepare = loaded.prepare};
   for (const std::size_t param : program.packed) {
     const ir::Expr& buffer = program.main.params[param];
     CompiledKernel::Packed packed{param, graph::element_type(buffer.type()), {}};
     for (const ir::Expr& extent : buffer.get<ir::Buffer>().shape) packed.shape.push_back(ir::constant_value(extent));
     kernel.packed.push_back(std::move(packed));
   }
-  return std::make_shared<const CompiledKernel>(std::move(kernel));
+  return kernel;
 }
 
 }  // namespace
@@ -60,22 +61,36 @@ double flops_of(const ir::Function& naive) {
   return flops;
 }
 
-Result<std::vector<std::shared_ptr<const CompiledKernel>>> KernelCache::compile(
-    const std::vector<KernelRequest>& requests) {
+Result<std::shared_ptr<const CompiledKernel>> KernelCache::compile_one(const space::Task& task) {
+  Chosen chosen = tuned_.choose(task, target_);
+  Result<CompiledKernel> kernel = compile_candidate(*chosen.space, chosen.candidate, target_);
+  if (!kernel && chosen.origin != Origin::Default) {  // of another version of hone, or another shape
+    log::warning("records", "a tuned candidate cannot be used: {}", kernel.error().message);
+    chosen = default_choice(task, target_);
+    kernel = compile_candidate(*chosen.space, chosen.candidate, target_);
+  }
+  if (!kernel) return std::move(kernel).error();
+  kernel->flops = task.flops;
+  kernel->origin = chosen.origin;
+  if (keeps_tasks_) kernel->task = std::make_shared<const space::Task>(task);
+  return std::make_shared<const CompiledKernel>(*std::move(kernel));
+}
+
+Result<std::vector<std::shared_ptr<const CompiledKernel>>> KernelCache::compile(const std::vector<space::Task>& tasks) {
   std::vector<Key> keys;
   std::vector<std::size_t> missing;
   std::map<Key, std::size_t> asked;
   {
     const std::scoped_lock lock(mutex_);
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      keys.emplace_back(ir::structural_hash(requests[i].naive), requests[i].constants);
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      keys.emplace_back(ir::structural_hash(tasks[i].naive()), tasks[i].constants);
       if (!kernels_.contains(keys.back()) && asked.emplace(keys.back(), i).second) missing.push_back(i);
     }
   }
   std::vector<std::optional<Result<std::shared_ptr<const CompiledKernel>>>> made(missing.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
-    for (std::size_t i = next++; i < missing.size(); i = next++) made[i] = compile_one(requests[missing[i]], target_);
+    for (std::size_t i = next++; i < missing.size(); i = next++) made[i] = compile_one(tasks[missing[i]]);
   };
   const std::size_t workers =
       std::min<std::size_t>(missing.size(), static_cast<std::size_t>(std::max(1, target_.cores)));
@@ -92,6 +107,13 @@ Result<std::vector<std::shared_ptr<const CompiledKernel>>> KernelCache::compile(
   std::vector<std::shared_ptr<const CompiledKernel>> kernels;
   for (const Key& key : keys) kernels.push_back(kernels_.at(key));
   return kernels;
+}
+
+std::shared_ptr<const CompiledKernel> KernelCache::find(runtime::KernelEntry entry) const {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [key, kernel] : kernels_)
+    if (kernel->entry == entry) return kernel;
+  return nullptr;
 }
 
 std::size_t KernelCache::size() const {

@@ -5,13 +5,15 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "hone/codegen/compile.h"
 #include "hone/codegen/target.h"
 #include "hone/ir/equal.h"
-#include "hone/ir/stmt.h"
 #include "hone/runtime/plan.h"
+#include "hone/space/space.h"
+#include "hone/tuned.h"
 
 namespace hone {
 
@@ -28,14 +30,9 @@ struct CompiledKernel {
   runtime::KernelEntry entry = nullptr;
   runtime::KernelEntry prepare = nullptr;  ///< takes the constants at the places of `packed`, then their packed buffers
   std::vector<Packed> packed;
-  double flops = 0;  ///< floating-point operations of one call
-};
-
-/// One program to compile.
-struct KernelRequest {
-  ir::Function naive;
-  std::vector<std::size_t> constants;  ///< parameters that never change
-  double flops = 0;                    ///< of what it means, whatever the algorithm
+  double flops = 0;                         ///< floating-point operations of one call, whatever the algorithm
+  Origin origin = Origin::Default;          ///< of the candidate that it was compiled from
+  std::shared_ptr<const space::Task> task;  ///< null unless the cache keeps tasks
 };
 
 /// The floating-point operations of a naive program: those of each block's body, once per point of its domain.
@@ -44,12 +41,18 @@ double flops_of(const ir::Function& naive);
 /// Compiled kernels by the structure of their naive programs. Thread-safe.
 class KernelCache {
  public:
-  explicit KernelCache(codegen::Target target) : target_(std::move(target)) {}
+  /// `records` is the file that says what tuning found; it may be empty. With `keeps_tasks`, kernels remember what they
+  /// were compiled from.
+  explicit KernelCache(codegen::Target target, std::string records = {}, bool keeps_tasks = false)
+      : target_(std::move(target)), tuned_(std::move(records)), keeps_tasks_(keeps_tasks) {}
 
   const codegen::Target& target() const { return target_; }
 
-  /// The kernels of all requests, in their order; what is missing is compiled, on all cores.
-  Result<std::vector<std::shared_ptr<const CompiledKernel>>> compile(const std::vector<KernelRequest>& requests);
+  /// The kernels of all tasks, in their order; what is missing is compiled, on all cores.
+  Result<std::vector<std::shared_ptr<const CompiledKernel>>> compile(const std::vector<space::Task>& tasks);
+
+  /// The kernel with this entry; null if it is none of ours.
+  std::shared_ptr<const CompiledKernel> find(runtime::KernelEntry entry) const;
 
   /// How many kernels were compiled so far.
   std::size_t size() const;
@@ -57,7 +60,11 @@ class KernelCache {
  private:
   using Key = std::pair<ir::Hash128, std::vector<std::size_t>>;
 
+  Result<std::shared_ptr<const CompiledKernel>> compile_one(const space::Task& task);
+
   codegen::Target target_;
+  Tuned tuned_;
+  bool keeps_tasks_;
   mutable std::mutex mutex_;
   std::map<Key, std::shared_ptr<const CompiledKernel>> kernels_;
 };

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "hone/compile.h"
@@ -16,7 +17,8 @@ namespace hone {
 
 /// What all runners of a session share.
 struct RunnerContext {
-  explicit RunnerContext(codegen::Target target) : kernels(std::move(target)) {}
+  explicit RunnerContext(codegen::Target target, std::string records = {}, bool keeps_tasks = false)
+      : kernels(std::move(target), std::move(records), keeps_tasks) {}
 
   KernelCache kernels;
   std::size_t max_specializations = 64;  ///< of each graph; the one unused for longest makes room

@@ -8,8 +8,10 @@
 #include "hone/codegen/target.h"
 #include "hone/frontend/import.h"
 #include "hone/graph/optimize.h"
+#include "hone/measure/records/records.h"
 #include "hone/runner.h"
 #include "hone/runtime/thread_pool.h"
+#include "hone/tasks.h"
 
 namespace hone {
 namespace {
@@ -135,7 +137,9 @@ Result<Session> Session::make(graph::Graph graph, const SessionOptions& options)
   Impl shared;
   shared.target = codegen::to_string(target);
   shared.pool = std::make_shared<runtime::ThreadPool>(std::max(1, target.threads));
-  shared.context = std::make_shared<RunnerContext>(std::move(target));
+  shared.context = std::make_shared<RunnerContext>(
+      std::move(target), options.records == "default" ? measure::default_records_file() : options.records,
+      options.keeps_tasks);
   shared.context->max_specializations = std::max<std::size_t>(1, options.max_specializations);
   return make(std::move(graph), shared);
 }
@@ -228,6 +232,22 @@ Result<std::size_t> Session::output_index(std::string_view name) const {
 Result<std::vector<const runtime::Plan*>> Session::plans(std::span<const Value> inputs) const {
   HONE_TRY(check_inputs(inputs));
   return impl_->runner->prepare(inputs, impl_->pool.get());
+}
+
+Result<std::vector<TaskUse>> Session::tasks(std::span<const Value> inputs) const {
+  HONE_TRY(const std::vector<const runtime::Plan*> all, plans(inputs));
+  std::vector<TaskUse> tasks;
+  std::map<const void*, std::size_t> known;
+  for (const runtime::Plan* plan : all)
+    for (const runtime::Step& step : plan->parts().steps) {
+      const auto* call = std::get_if<runtime::KernelStep>(&step.call);
+      const auto kernel = call ? impl_->context->kernels.find(call->entry) : nullptr;
+      if (!kernel || !kernel->task) continue;
+      const auto [place, is_new] = known.emplace(kernel.get(), tasks.size());
+      if (is_new) tasks.push_back({kernel->task, step.name, 0});
+      ++tasks[place->second].uses;
+    }
+  return tasks;
 }
 
 }  // namespace hone

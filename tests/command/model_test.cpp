@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "command_runner.h"
 #include "npy.h"
@@ -16,6 +17,7 @@ using testing::Not;
 using HoneRun = CommandTest;
 using HoneInspect = CommandTest;
 using HoneBench = CommandTest;
+using HoneTune = CommandTest;
 
 TEST_F(HoneRun, PrintsAndStoresWhatTheModelComputes) {
   write_dense();
@@ -117,6 +119,52 @@ TEST_F(HoneBench, WritesATraceThatChromeReads) {
   }
   EXPECT_EQ(runs, 3u);
   EXPECT_EQ(kernels, 3u);
+}
+
+TEST_F(HoneTune, FindsKernelsThatRunsThenUse) {
+  write_dense();
+  const Outcome before = hone("inspect dense.onnx --dim batch=5 --threads 1 --records r.db");
+  EXPECT_THAT(before.output, HasSubstr("default"));
+  const Outcome tuned = hone("tune dense.onnx --dim batch=5 --threads 1 --records r.db --trials 3");
+  EXPECT_EQ(tuned.status, 0) << tuned.errors;
+  for (const char* part : {"trials of 1 tasks", "default us", "MatMul+Relu: {", "\"space\":\"mapping\"",
+                           "kernels in all", "stored in r.db; from now on used by: hone run dense.onnx"})
+    EXPECT_THAT(tuned.output, HasSubstr(part));
+  EXPECT_THAT(hone("inspect dense.onnx --dim batch=5 --threads 1 --records r.db").output, HasSubstr("tuned"));
+  EXPECT_THAT(hone("inspect dense.onnx --dim batch=7 --threads 1 --records r.db").output, HasSubstr("nearest"));
+  EXPECT_THAT(hone("inspect dense.onnx --dim batch=5 --threads 1 --records none").output, HasSubstr("default"));
+  const auto result = [&](const char* records) {
+    return hone(std::string("run dense.onnx --random --dim batch=5 --threads 1 --records ") + records).output;
+  };
+  EXPECT_EQ(result("r.db"), result("none"));
+}
+
+TEST_F(HoneTune, WritesJsonForMachines) {
+  write_dense();
+  const Outcome outcome = hone("tune dense.onnx --dim batch=5 --threads 1 --records r.db --trials 2 --json");
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  std::istringstream lines(outcome.output);
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count)
+    EXPECT_EQ(nlohmann::json::parse(line).at("task"), "MatMul+Relu");
+  EXPECT_GE(count, 2);
+}
+
+TEST_F(HoneTune, RefusesWhatMakesNoSense) {
+  write_dense();
+  expect_refusal(hone("tune dense.onnx --dim batch=5 --time soon --records r.db"), {"--time", "'soon'", "5m"});
+  expect_refusal(hone("tune dense.onnx --dim batch=5 --records none"), {"--records", "none"});
+  write("text.db", "this is no database, but long enough to be taken for one: " + std::string(200, 'x'));
+  expect_refusal(hone("tune dense.onnx --dim batch=5 --records text.db"), {"text.db"});
+}
+
+TEST_F(HoneRun, GoesWithoutRecordsThatCannotBeRead) {
+  write_dense();
+  write("text.db", "this is no database, but long enough to be taken for one: " + std::string(200, 'x'));
+  const Outcome outcome = hone("run dense.onnx --random --dim batch=5 --records text.db");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("y: float[5, 2]"));
+  EXPECT_THAT(outcome.errors, HasSubstr("text.db"));
 }
 
 }  // namespace

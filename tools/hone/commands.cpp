@@ -8,12 +8,14 @@ Action add_inspect(CLI::App& parser);
 Action add_man(CLI::App& parser);
 Action add_run(CLI::App& parser);
 Action add_targets(CLI::App& parser);
+Action add_tune(CLI::App& parser);
 
 std::span<const Command> commands() {
   static constexpr Command all[] = {
       {"run", "run a model, print what comes out, and store it", add_run},
       {"inspect", "show what a model consists of, and what it is compiled to", add_inspect},
       {"bench", "measure how long a model takes, kernel by kernel", add_bench},
+      {"tune", "search for faster kernels of a model, and record them", add_tune},
       {"targets", "show the machines that models can be compiled for", add_targets},
       {"completion", "print a script that lets a shell complete this command", add_completion},
       {"man", "print the manual page", add_man},

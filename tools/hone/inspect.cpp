@@ -62,14 +62,14 @@ void show_plans(const Session& session, std::span<const Value> inputs, std::span
              bytes_text(static_cast<double>(arena)), bytes_text(static_cast<double>(unshared)),
              bytes_text(static_cast<double>(constants)));
   fmt::print("steps {} of {} kernels\n", infos.size(), kernels.size());
-  Table table({"step", "kernel", "FLOPs", "bytes", "output", "operators (first node)"});
+  Table table({"step", "kernel", "schedule", "FLOPs", "bytes", "output", "operators (first node)"});
   std::size_t number = 0;
   for (std::size_t stage = 0; stage < plans.size(); ++stage) {
-    if (stage > 0) table.add({"", "", "", "", "", "— shapes below depend on what was computed above —"});
+    if (stage > 0) table.add({"", "", "", "", "", "", "— shapes below depend on what was computed above —"});
     for (const runtime::Step& step : plans[stage]->parts().steps)
-      table.add({fmt::format("{}", ++number), infos.at(&step).kernel, step.flops > 0 ? count_text(step.flops) : "",
-                 step.bytes > 0 ? bytes_text(step.bytes) : "", infos.at(&step).output,
-                 step.node.empty() ? step.name : fmt::format("{} ({})", step.name, step.node)});
+      table.add({fmt::format("{}", ++number), infos.at(&step).kernel, step.origin,
+                 step.flops > 0 ? count_text(step.flops) : "", step.bytes > 0 ? bytes_text(step.bytes) : "",
+                 infos.at(&step).output, step.node.empty() ? step.name : fmt::format("{} ({})", step.name, step.node)});
   }
   fmt::print("{}", table.text());
 }

@@ -10,6 +10,7 @@
 
 #include "npy.h"
 
+#include "hone/measure/records/records.h"
 #include "hone/runtime/small_float.h"
 #include "hone/support/rng.h"
 
@@ -133,10 +134,20 @@ void ModelOptions::add_to(CLI::App& parser) {
   add_number(parser, "--seed", seed, 0, std::numeric_limits<std::int64_t>::max(), "the seed of random inputs (0)");
   add_number(parser, "--threads", threads, 0, kMostThreads, "threads that run the model; 0: all there are (0)");
   add_text(parser, "--target", target, "TARGET", "what to compile for, as `hone targets` prints it (this machine)");
+  add_text(parser, "--records", records, "FILE",
+           "what `hone tune` found; none: nothing (HONE_RECORDS, or the user's own file)");
 }
 
-Result<Session> load_model(const ModelOptions& options) {
-  return Session::load(options.model, {.threads = static_cast<int>(options.threads), .target = options.target});
+Result<Session> load_model(const ModelOptions& options, bool keeps_tasks) {
+  return Session::load(options.model, {.threads = static_cast<int>(options.threads),
+                                       .target = options.target,
+                                       .records = records_file(options),
+                                       .keeps_tasks = keeps_tasks});
+}
+
+std::string records_file(const ModelOptions& options) {
+  if (options.records == "none") return "";
+  return options.records == "default" ? measure::default_records_file() : options.records;
 }
 
 Result<std::vector<Value>> make_inputs(const Session& session, const ModelOptions& options, Missing missing) {

@@ -12,7 +12,7 @@ namespace hone::command {
 
 /// The options, as the user gave them.
 struct ModelOptions {
-  std::string model, target;
+  std::string model, target, records = "default";
   std::int64_t threads = 0, seed = 0;
   std::vector<std::string> inputs, shapes, dims;
 
@@ -20,8 +20,11 @@ struct ModelOptions {
   void add_to(CLI::App& parser);
 };
 
-/// Loads the model.
-Result<Session> load_model(const ModelOptions& options);
+/// Loads the model; see SessionOptions::keeps_tasks.
+Result<Session> load_model(const ModelOptions& options, bool keeps_tasks = false);
+
+/// The file of records that the options name; empty for none.
+std::string records_file(const ModelOptions& options);
 
 /// What inputs that no file is given for become.
 enum class Missing { Error, Random };

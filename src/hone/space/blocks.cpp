@@ -75,44 +75,43 @@ std::vector<Read> reads_of(const ir::Block& block) {
   return reads;
 }
 
-bool attempt(Program& program, Result<Program> changed) {
-  if (changed) program = *std::move(changed);
-  return changed.has_value();
-}
+bool attempt(Schedule& draft, const schedule::Step& step) { return draft.apply(step).has_value(); }
 
-void vectorize_last(Program& program, const std::string& block, const codegen::Target& target) {
-  const std::vector<std::string> loops = schedule::loops_of(program, block);
+void vectorize_last(Schedule& draft, const std::string& block, const codegen::Target& target) {
+  const std::vector<std::string> loops = schedule::loops_of(draft.program(), block);
   if (loops.empty()) return;
   const std::string& last = loops.back();
-  const std::int64_t lanes = target.lanes(32), extent = extent_of(program, last);
+  const std::int64_t lanes = target.lanes(32), extent = extent_of(draft.program(), last);
   if (extent < 2) return;
   if (extent <= lanes) {
-    attempt(program, schedule::vectorize(program, last));
+    attempt(draft, schedule::Vectorize{last});
     return;
   }
-  if (Result<Program> split = schedule::split(program, last, std::vector<std::int64_t>{schedule::kRest, lanes}))
-    attempt(program, schedule::vectorize(*split, last + ".1"));
+  Schedule split = draft;
+  if (attempt(split, schedule::Split{last, {schedule::kRest, lanes}}) &&
+      attempt(split, schedule::Vectorize{last + ".1"}))
+    draft = std::move(split);
 }
 
-void parallelize(Program& program, const std::string& block, std::size_t depth, const codegen::Target& target) {
+void parallelize(Schedule& draft, const std::string& block, std::size_t depth, const codegen::Target& target) {
   if (target.threads < 2) return;
-  const Result<schedule::Path> path = schedule::find_block(program, block, "default");
+  const Result<schedule::Path> path = schedule::find_block(draft.program(), block, "default");
   if (!path) return;
   std::int64_t work = 1;
   for (const ir::Iter& iter : path->block().iters)
     work *= std::max<std::int64_t>(1, ir::as_int(iter.extent).value_or(1));
   if (work < kParallelWork) return;
-  const std::vector<std::string> loops = schedule::loops_of(program, block);
+  const std::vector<std::string> loops = schedule::loops_of(draft.program(), block);
   std::vector<std::string> outer;
   std::int64_t iterations = 1;
   for (std::size_t i = 0; i < std::min(depth, loops.size()) && iterations < kIterationsPerThread * target.threads;
        ++i) {
     outer.push_back(loops[i]);
-    iterations *= extent_of(program, loops[i]);
+    iterations *= extent_of(draft.program(), loops[i]);
   }
   if (outer.empty() || iterations < 2) return;
-  if (outer.size() > 1 && !attempt(program, schedule::fuse(program, outer))) outer.resize(1);
-  attempt(program, schedule::parallel(program, schedule::loops_of(program, block).front()));
+  if (outer.size() > 1 && !attempt(draft, schedule::Fuse{outer})) outer.resize(1);
+  attempt(draft, schedule::Parallel{schedule::loops_of(draft.program(), block).front()});
 }
 
 }  // namespace hone::space

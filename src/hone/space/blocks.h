@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "hone/codegen/target.h"
-#include "hone/schedule/program.h"
+#include "hone/schedule/trace.h"
 
 namespace hone::space {
 
 using schedule::Program;
+using schedule::Schedule;
 
 /// An iteration variable of a block whose loops are still the naive ones.
 struct NaiveLoop {
@@ -40,13 +41,13 @@ struct Read {
 std::vector<Read> reads_of(const ir::Block& block);
 
 /// Applies a step if it is legal; says whether it was.
-bool attempt(Program& program, Result<Program> changed);
+bool attempt(Schedule& draft, const schedule::Step& step);
 
 /// Vectorizes the innermost loop around a block that does not reduce, in whole vectors with a masked tail.
-void vectorize_last(Program& program, const std::string& block, const codegen::Target& target);
+void vectorize_last(Schedule& draft, const std::string& block, const codegen::Target& target);
 
 /// Marks the outer loops of a block parallel: as many of them, fused, as give each thread several iterations. Only the
 /// first `depth` loops are touched.
-void parallelize(Program& program, const std::string& block, std::size_t depth, const codegen::Target& target);
+void parallelize(Schedule& draft, const std::string& block, std::size_t depth, const codegen::Target& target);
 
 }  // namespace hone::space

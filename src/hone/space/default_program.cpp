@@ -16,9 +16,10 @@ namespace hone::space {
 namespace {
 
 /// Computes every injective block where it is read, unless a reduction would then compute it many times over.
-void inline_injective(Program& program) {
+void inline_injective(Schedule& draft) {
   for (bool is_changed = true; is_changed;) {
     is_changed = false;
+    const Program program = draft.program();
     for (const schedule::Path& path : schedule::blocks(program)) {
       const ir::Block& block = path.block();
       if (schedule::is_reduction(block)) continue;
@@ -28,8 +29,7 @@ void inline_injective(Program& program) {
       const bool is_reduced = std::any_of(readers.begin(), readers.end(),
                                           [](const schedule::Path& r) { return schedule::is_reduction(r.block()); });
       if (is_reduced && !reads_of(block).empty()) continue;
-      if (Result<Program> inlined = schedule::compute_inline(program, block.name)) {
-        program = *std::move(inlined);
+      if (attempt(draft, schedule::ComputeInline{block.name})) {
         is_changed = true;
         break;
       }
@@ -37,20 +37,20 @@ void inline_injective(Program& program) {
   }
 }
 
-void schedule_elementwise(Program& program, const std::string& block, const codegen::Target& target) {
-  const std::vector<NaiveLoop> loops = naive_loops(program, block);
+void schedule_elementwise(Schedule& draft, const std::string& block, const codegen::Target& target) {
+  const std::vector<NaiveLoop> loops = naive_loops(draft.program(), block);
   if (loops.empty()) return;
-  vectorize_last(program, block, target);
-  parallelize(program, block, std::max<std::size_t>(1, loops.size() - 1), target);
+  vectorize_last(draft, block, target);
+  parallelize(draft, block, std::max<std::size_t>(1, loops.size() - 1), target);
 }
 
-void schedule_reduction(Program& program, const std::string& block, std::span<const std::size_t> constants,
-                        const codegen::Target& target) {
-  const std::vector<NaiveLoop> loops = naive_loops(program, block);
+void schedule_reduction(Schedule& draft, const std::string& block, std::span<const std::size_t> constants,
+                        const codegen::Target& target, const TileChoice& choice) {
+  const std::vector<NaiveLoop> loops = naive_loops(draft.program(), block);
   if (loops.empty()) return;
-  const ir::Block found = schedule::find_block(program, block, "default")->block();
+  const ir::Block found = schedule::find_block(draft.program(), block, "default")->block();
   if (schedule::written_buffers(found).size() == 1) {
-    if (tile_channels(program, block, constants, target)) return;
+    if (tile_channels(draft, block, constants, target, choice)) return;
     // Rows first where the reduction runs along memory and the result's last axis does not.
     const std::vector<Read> reads = reads_of(found);
     const auto last_spatial =
@@ -59,41 +59,24 @@ void schedule_reduction(Program& program, const std::string& block, std::span<co
                              std::any_of(reads.begin(), reads.end(), [&](const Read& read) {
                                return read.uses(*last_spatial) && read.is_strided_in(*last_spatial);
                              });
-    if (!has_columns && reads.size() == 1 && reduce_rows(program, block, target)) return;
-    if (tile_for_registers(program, block, constants, target)) return;
-    if (reduce_rows(program, block, target)) return;
+    if (!has_columns && reads.size() == 1 && reduce_rows(draft, block, target)) return;
+    if (tile_for_registers(draft, block, constants, target, choice)) return;
+    if (reduce_rows(draft, block, target)) return;
   }
   std::size_t spatial = 0;
   while (spatial < loops.size() && !loops[spatial].is_reduction) ++spatial;
-  parallelize(program, block, spatial, target);
+  parallelize(draft, block, spatial, target);
 }
 
 /// The schedule of a Winograd convolution with its neighbours, if the program is one.
-std::optional<Program> winograd_program(const Program& naive, std::span<const std::size_t> constants,
-                                        const codegen::Target& target) {
+std::optional<Schedule> winograd_schedule(const Program& naive, std::span<const std::size_t> constants,
+                                          const codegen::Target& target) {
   if (!is_winograd(naive)) return std::nullopt;
   const ir::Expr weight = winograd_weight(naive);
   const bool is_constant =
       std::any_of(constants.begin(), constants.end(), [&](std::size_t i) { return naive.params[i].is(weight); });
   Result<schedule::Schedule> made = schedule_winograd(naive, is_constant, default_winograd_tile(naive, target), target);
-  return made ? std::optional(made->program()) : std::nullopt;
-}
-
-/// Schedules the blocks of a program one by one.
-Program schedule_blocks(const Program& naive, std::span<const std::size_t> constants, const codegen::Target& target) {
-  Program program = naive;
-  inline_injective(program);
-  follow_layouts(program);
-  std::vector<std::string> reductions;
-  for (const schedule::Path& path : schedule::blocks(program))
-    if (schedule::is_reduction(path.block())) reductions.push_back(path.block().name);
-  for (const std::string& name : reductions) schedule_reduction(program, name, constants, target);
-  for (const schedule::Path& path : schedule::blocks(program)) {
-    const std::string name = path.block().name;
-    if (!schedule::is_reduction(path.block()) && !ir::find(path.block().annotations, schedule::kPrepack))
-      schedule_elementwise(program, name, target);
-  }
-  return program;
+  return made ? std::optional(*std::move(made)) : std::nullopt;
 }
 
 }  // namespace
@@ -123,14 +106,54 @@ std::int64_t default_winograd_tile(const Convolution3x3& conv, const codegen::Ta
   return best;
 }
 
-DefaultProgram default_program(const ir::Function& naive, std::span<const std::size_t> constants,
-                               const codegen::Target& target) {
-  if (const auto winograd = winograd_program(naive, constants, target)) return schedule::split_packing(*winograd);
-  if (const auto tile = default_attention_tile(naive, target))
-    if (const auto attention = schedule_attention(naive, *tile, target))
-      return schedule::split_packing(attention->program());
-  if (const auto rows = schedule_rows(naive, target)) return schedule::split_packing(rows->program());
-  return schedule::split_packing(schedule_blocks(naive, constants, target));
+std::string main_reduction(const ir::Function& naive) {
+  std::string name;
+  double most = 0;
+  for (const schedule::Path& path : schedule::blocks(naive)) {
+    if (!schedule::is_reduction(path.block())) continue;
+    double points = 1;
+    for (const ir::Iter& iter : path.block().iters) points *= static_cast<double>(ir::as_int(iter.extent).value_or(1));
+    if (points > most) name = path.block().name;
+    most = std::max(most, points);
+  }
+  return name;
+}
+
+Schedule schedule_blocks(const ir::Function& naive, std::span<const std::size_t> constants,
+                         const codegen::Target& target, const TileChoice& choice) {
+  Schedule draft(naive);
+  inline_injective(draft);
+  follow_layouts(draft);
+  std::vector<std::string> reductions;
+  for (const schedule::Path& path : schedule::blocks(draft.program()))
+    if (schedule::is_reduction(path.block())) reductions.push_back(path.block().name);
+  const std::string main = main_reduction(naive);
+  for (const std::string& name : reductions)
+    schedule_reduction(draft, name, constants, target, name == main ? choice : TileChoice{});
+  const Program reduced = draft.program();
+  for (const schedule::Path& path : schedule::blocks(reduced))
+    if (!schedule::is_reduction(path.block()) && !ir::find(path.block().annotations, schedule::kPrepack))
+      schedule_elementwise(draft, path.block().name, target);
+  return draft;
+}
+
+std::optional<Schedule> schedule_pattern(const ir::Function& naive, const codegen::Target& target) {
+  if (const Result<AttentionTile> tile = default_attention_tile(naive, target))
+    if (Result<Schedule> attention = schedule_attention(naive, *tile, target)) return *std::move(attention);
+  if (Result<Schedule> rows = schedule_rows(naive, target)) return *std::move(rows);
+  return std::nullopt;
+}
+
+Schedule default_schedule(const ir::Function& naive, std::span<const std::size_t> constants,
+                          const codegen::Target& target) {
+  if (std::optional<Schedule> winograd = winograd_schedule(naive, constants, target)) return *std::move(winograd);
+  if (std::optional<Schedule> known = schedule_pattern(naive, target)) return *std::move(known);
+  return schedule_blocks(naive, constants, target);
+}
+
+schedule::KernelProgram default_program(const ir::Function& naive, std::span<const std::size_t> constants,
+                                        const codegen::Target& target) {
+  return schedule::split_packing(default_schedule(naive, constants, target).program());
 }
 
 }  // namespace hone::space

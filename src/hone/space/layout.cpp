@@ -57,7 +57,8 @@ std::map<std::string, std::int64_t> blocked_variables(const ir::Block& block) {
 }
 
 /// Stores one more allocated tensor in blocks, if there is one with an axis 1 that is blocked elsewhere in its block.
-bool block_a_buffer(Program& program) {
+bool block_a_buffer(Schedule& draft) {
+  const Program program = draft.program();
   for (const schedule::Path& path : schedule::blocks(program)) {
     const std::map<std::string, std::int64_t> sizes = blocked_variables(path.block());
     if (sizes.empty()) continue;
@@ -68,8 +69,8 @@ bool block_a_buffer(Program& program) {
       if (size == sizes.end()) continue;
       const std::optional<std::int64_t> channels = ir::as_int(access.buffer.get<ir::Buffer>().shape[1]);
       if (!channels || *channels % size->second != 0) continue;
-      if (attempt(program, schedule::transform_layout(program, ir::name_of(access.buffer),
-                                                      blocked_map(access.indices.size(), size->second))))
+      if (attempt(draft, schedule::TransformLayout{ir::name_of(access.buffer),
+                                                   blocked_map(access.indices.size(), size->second)}))
         return true;
     }
   }
@@ -87,14 +88,14 @@ std::string blocked_map(std::size_t rank, std::int64_t block) {
   return fmt::format("({}) -> ({}, d1 % {})", fmt::join(from, ", "), fmt::join(to, ", "), block);
 }
 
-void follow_layouts(Program& program) {
-  while (block_a_buffer(program)) {}
+void follow_layouts(Schedule& draft) {
+  while (block_a_buffer(draft)) {}
   std::vector<std::string> names;
-  for (const schedule::Path& path : schedule::blocks(program)) names.push_back(path.block().name);
+  for (const schedule::Path& path : schedule::blocks(draft.program())) names.push_back(path.block().name);
   for (const std::string& name : names) {
-    const ir::Block block = schedule::find_block(program, name, "layout")->block();
+    const ir::Block block = schedule::find_block(draft.program(), name, "layout")->block();
     for (const auto& [variable, size] : blocked_variables(block))
-      attempt(program, schedule::split_variable(program, name, variable, size));
+      attempt(draft, schedule::SplitVariable{name, variable, size});
   }
 }
 

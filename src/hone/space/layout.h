@@ -11,7 +11,7 @@ std::string blocked_map(std::size_t rank, std::int64_t block);
 /// Where a parameter is stored with an axis in blocks (`x[n, c // 16, y, x, c % 16]`), stores what is computed from it
 /// or into it the same way, and splits the variables of blocks along it, so that each block has a variable for the
 /// lanes. The loops must be the naive ones; what cannot be changed stays.
-void follow_layouts(Program& program);
+void follow_layouts(Schedule& draft);
 
 /// The variable pair that follow_layouts made of a block's channels: the outer one and the lanes. The lanes are the
 /// last spatial loop.

@@ -19,12 +19,15 @@ struct Tile {
 
 /// The tile with the least work wasted on tails, of those that fit the registers; between equals the one that loads
 /// least for each multiplication.
-Tile choose_tile(std::int64_t row_extent, std::int64_t vector_extent, const codegen::Target& target, int bits) {
+Tile choose_tile(std::int64_t row_extent, std::int64_t vector_extent, const codegen::Target& target, int bits,
+                 const TileChoice& choice) {
   const std::int64_t accumulators = target.vector_registers >= 32 ? 26 : 12;
   Tile best;
   std::int64_t lanes = target.lanes(bits);
   while (lanes > 2 && lanes / 2 >= vector_extent) lanes /= 2;
   best.lanes = lanes;
+  if (choice.rows > 0 && choice.vectors > 0)
+    return {std::min(choice.rows, row_extent), std::min(choice.vectors, ceil_div(vector_extent, lanes)), lanes};
   double best_cost = 1e30;
   for (std::int64_t vectors = 1; vectors <= std::min<std::int64_t>(4, ceil_div(vector_extent, lanes)); ++vectors)
     for (std::int64_t rows = 1; rows <= std::min<std::int64_t>(14, row_extent) && rows * vectors <= accumulators;
@@ -73,7 +76,7 @@ bool is_constant(const Program& program, const Read& read, std::span<const std::
 
 /// Packs what is read along the vector axis so that each register tile finds its columns side by side. False if a read
 /// stays that cannot be vectorized.
-bool pack_columns(Program& program, const std::string& block, const std::vector<Read>& reads, const NaiveLoop& column,
+bool pack_columns(Schedule& draft, const std::string& block, const std::vector<Read>& reads, const NaiveLoop& column,
                   const Tile& tile, std::int64_t reuse, std::span<const std::size_t> constants) {
   const std::int64_t width = tile.vectors * tile.lanes;
   for (const Read& read : reads) {
@@ -81,18 +84,16 @@ bool pack_columns(Program& program, const std::string& block, const std::vector<
     const std::optional<std::size_t> axis = plain_axis(read, column);
     const bool is_packed_well = read.is_strided_in(column);
     const bool pays = read.indices.size() == 2 && column.extent > width;
-    if (axis && read.indices.size() >= 2 && is_constant(program, read, constants) && (!is_packed_well || pays)) {
+    if (axis && read.indices.size() >= 2 && is_constant(draft.program(), read, constants) &&
+        (!is_packed_well || pays)) {
       const std::string name = ir::name_of(read.buffer);
-      if (attempt(program, schedule::transform_layout(program, name, panel_map(read.indices.size(), *axis, width))))
-        continue;
+      if (attempt(draft, schedule::TransformLayout{name, panel_map(read.indices.size(), *axis, width)})) continue;
     }
     if (is_packed_well) continue;
     if (!axis || read.indices.size() < 2 || reuse < 8) return false;
     const std::string copy = ir::name_of(read.buffer) + ".global";
-    if (!attempt(program, schedule::cache_read(program, block, ir::name_of(read.buffer), ir::Scope::Global)))
-      return false;
-    if (!attempt(program, schedule::transform_layout(program, copy, panel_map(read.indices.size(), *axis, width))))
-      return false;
+    if (!attempt(draft, schedule::CacheRead{block, ir::name_of(read.buffer), ir::Scope::Global})) return false;
+    if (!attempt(draft, schedule::TransformLayout{copy, panel_map(read.indices.size(), *axis, width)})) return false;
   }
   return true;
 }
@@ -109,13 +110,13 @@ std::vector<std::string> packed_beyond(const Program& program, const std::string
 
 }  // namespace
 
-bool tile_for_registers(Program& program, const std::string& block, std::span<const std::size_t> constants,
-                        const codegen::Target& target) {
-  const std::vector<NaiveLoop> loops = naive_loops(program, block);
+bool tile_for_registers(Schedule& draft, const std::string& block, std::span<const std::size_t> constants,
+                        const codegen::Target& target, const TileChoice& choice) {
+  const std::vector<NaiveLoop> loops = naive_loops(draft.program(), block);
   std::vector<NaiveLoop> spatial, reduced;
   for (const NaiveLoop& loop : loops) (loop.is_reduction ? reduced : spatial).push_back(loop);
   if (spatial.empty() || reduced.empty()) return false;
-  const ir::Block found = schedule::find_block(program, block, "default")->block();
+  const ir::Block found = schedule::find_block(draft.program(), block, "default")->block();
   const std::vector<Read> reads = reads_of(found);
   const NaiveLoop column = spatial.back();
   if (column.extent < 2 || reads.empty()) return false;
@@ -134,19 +135,18 @@ bool tile_for_registers(Program& program, const std::string& block, std::span<co
       if (!loop.var.is(column.var) && loop.extent > 1) row = &loop;
 
   const int bits = std::max(32, schedule::written_buffers(found)[0].type().bits());
-  const Tile tile = choose_tile(row ? row->extent : 1, column.extent, target, bits);
-  Program changed = program;
+  const Tile tile = choose_tile(row ? row->extent : 1, column.extent, target, bits, choice);
+  Schedule changed = draft;
   if (!pack_columns(changed, block, reads, column, tile, reuse, constants)) return false;
 
-  const std::vector<std::int64_t> column_factors = {schedule::kRest, tile.vectors, tile.lanes};
-  if (!attempt(changed, schedule::split(changed, column.name, column_factors))) return false;
-  if (row &&
-      !attempt(changed, schedule::split(changed, row->name, std::vector<std::int64_t>{schedule::kRest, tile.rows})))
-    return false;
+  if (!attempt(changed, schedule::Split{column.name, {schedule::kRest, tile.vectors, tile.lanes}})) return false;
+  if (row && !attempt(changed, schedule::Split{row->name, {schedule::kRest, tile.rows}})) return false;
   std::int64_t column_bytes = 0, row_bytes = 0;
   for (const Read& read : reads) (read.uses(column) ? column_bytes : row_bytes) += read.elements();
 
   // Whichever operand is larger is walked by the outer loop, so that its tile stays in the cache.
+  const bool columns_outside =
+      choice.order == 0 ? column_bytes >= row_bytes : choice.order == TileChoice::ColumnsOutside;
   std::vector<std::string> order, moves_columns;
   for (const NaiveLoop& loop : spatial) {
     if (loop.var.is(column.var) || (row && loop.var.is(row->var))) continue;
@@ -154,7 +154,7 @@ bool tile_for_registers(Program& program, const std::string& block, std::span<co
     (is_shared ? order : moves_columns).push_back(loop.name);
   }
   const std::string outer_column = column.name + ".0";
-  if (column_bytes >= row_bytes) {
+  if (columns_outside) {
     order.insert(order.end(), moves_columns.begin(), moves_columns.end());
     order.push_back(outer_column);
     if (row) order.push_back(row->name + ".0");
@@ -166,67 +166,69 @@ bool tile_for_registers(Program& program, const std::string& block, std::span<co
   const std::size_t depth = order.size();
   // Columns that come from beyond the L2 are fetched a tile ahead, a share with every few steps of the reduction.
   constexpr std::int64_t kSteps = 4;
-  const std::vector<std::string> streamed = packed_beyond(changed, block, target.l2_bytes / 2);
+  const std::vector<std::string> streamed = packed_beyond(changed.program(), block, target.l2_bytes / 2);
   const NaiveLoop& innermost = reduced.back();
-  const bool fetches = !streamed.empty() && column_bytes >= row_bytes && row && row->extent > tile.rows &&
+  const bool fetches = !streamed.empty() && columns_outside && row && row->extent > tile.rows &&
                        innermost.extent >= 16 * kSteps && innermost.extent % kSteps == 0;
-  if (fetches &&
-      !attempt(changed, schedule::split(changed, innermost.name, std::vector<std::int64_t>{schedule::kRest, kSteps})))
-    return false;
+  if (fetches && !attempt(changed, schedule::Split{innermost.name, {schedule::kRest, kSteps}})) return false;
   for (const NaiveLoop& loop : reduced)
     if (!fetches || !loop.var.is(innermost.var)) order.push_back(loop.name);
   if (fetches) order.insert(order.end(), {innermost.name + ".0", innermost.name + ".1"});
+  const bool unrolls = !fetches && choice.unroll > 1 &&
+                       attempt(changed, schedule::Split{innermost.name, {schedule::kRest, choice.unroll}});
+  if (unrolls) {
+    order.back() = innermost.name + ".0";
+    order.push_back(innermost.name + ".1");
+  }
   if (row) order.push_back(row->name + ".1");
   order.push_back(column.name + ".1");
   order.push_back(column.name + ".2");
-  if (!attempt(changed, schedule::reorder(changed, order))) return false;
-  if (!attempt(changed, schedule::vectorize(changed, column.name + ".2"))) return false;
+  if (!attempt(changed, schedule::Reorder{order})) return false;
+  if (!attempt(changed, schedule::Vectorize{column.name + ".2"})) return false;
   if (fetches) {
     for (const std::string& name : streamed)
-      attempt(changed, schedule::spread_prefetch(changed, name, outer_column, innermost.name + ".0", 1));
-    attempt(changed, schedule::unroll(changed, innermost.name + ".1"));
+      attempt(changed, schedule::SpreadPrefetch{name, outer_column, innermost.name + ".0", 1});
+    attempt(changed, schedule::Unroll{innermost.name + ".1"});
   }
-  attempt(changed, schedule::unroll(changed, column.name + ".1"));
-  if (row) attempt(changed, schedule::unroll(changed, row->name + ".1"));
+  if (unrolls) attempt(changed, schedule::Unroll{innermost.name + ".1"});
+  attempt(changed, schedule::Unroll{column.name + ".1"});
+  if (row) attempt(changed, schedule::Unroll{row->name + ".1"});
 
   // What reads the result element by element follows each tile.
   const ir::Expr result = schedule::written_buffers(found)[0];
-  for (const schedule::Path& reader : schedule::readers(changed, result)) {
+  for (const schedule::Path& reader : schedule::readers(changed.program(), result)) {
     const std::string name = reader.block().name;
     if (schedule::is_reduction(reader.block())) continue;
-    if (attempt(changed, schedule::reverse_compute_at(changed, name, order[depth - 1])))
-      vectorize_last(changed, name, target);
+    if (attempt(changed, schedule::ReverseComputeAt{name, order[depth - 1]})) vectorize_last(changed, name, target);
     break;
   }
   parallelize(changed, block, depth, target);
-  program = std::move(changed);
+  draft = std::move(changed);
   return true;
 }
 
-bool reduce_rows(Program& program, const std::string& block, const codegen::Target& target) {
-  const std::vector<NaiveLoop> loops = naive_loops(program, block);
+bool reduce_rows(Schedule& draft, const std::string& block, const codegen::Target& target) {
+  const std::vector<NaiveLoop> loops = naive_loops(draft.program(), block);
   if (loops.empty() || !loops.back().is_reduction) return false;
   const NaiveLoop inner = loops.back();
-  const ir::Block found = schedule::find_block(program, block, "default")->block();
+  const ir::Block found = schedule::find_block(draft.program(), block, "default")->block();
   const std::vector<Read> reads = reads_of(found);
   const bool is_along_row =
       std::any_of(reads.begin(), reads.end(), [&](const Read& r) { return r.is_contiguous_in(inner); });
   const std::int64_t lanes = target.lanes(32);
   if (!is_along_row || inner.extent < 2 * lanes) return false;
-  Program changed = program;
+  Schedule changed = draft;
   std::size_t spatial = 0;
   while (!loops[spatial].is_reduction) ++spatial;
-  if (!attempt(changed, schedule::split(changed, inner.name, std::vector<std::int64_t>{schedule::kRest, lanes})))
-    return false;
-  if (!attempt(changed, schedule::rfactor(changed, block, inner.name + ".1"))) return false;
+  if (!attempt(changed, schedule::Split{inner.name, {schedule::kRest, lanes}})) return false;
+  if (!attempt(changed, schedule::Rfactor{block, inner.name + ".1"})) return false;
   const std::string partial = block + ".rf";
   // The partial results of one row are computed right before they are summed.
-  const std::vector<std::string> outer = schedule::loops_of(changed, block);
-  if (spatial > 0 && !attempt(changed, schedule::compute_at(changed, partial, outer[spatial - 1]))) return false;
-  const std::vector<NaiveLoop> none;
-  std::vector<std::string> around = schedule::loops_of(changed, partial);
+  const std::vector<std::string> outer = schedule::loops_of(changed.program(), block);
+  if (spatial > 0 && !attempt(changed, schedule::ComputeAt{partial, outer[spatial - 1]})) return false;
+  std::vector<std::string> around = schedule::loops_of(changed.program(), partial);
   // The lanes go innermost.
-  const Result<schedule::Path> path = schedule::find_block(changed, partial, "default");
+  const Result<schedule::Path> path = schedule::find_block(changed.program(), partial, "default");
   if (!path) return false;
   const ir::Expr lane_binding = path->block().iters.front().binding;
   std::string lane_loop;
@@ -237,10 +239,10 @@ bool reduce_rows(Program& program, const std::string& block, const codegen::Targ
   for (std::size_t i = spatial; i < around.size(); ++i)
     if (around[i] != lane_loop) order.push_back(around[i]);
   order.push_back(lane_loop);
-  if (order.size() > 1 && !attempt(changed, schedule::reorder(changed, order))) return false;
-  if (!attempt(changed, schedule::vectorize(changed, lane_loop))) return false;
+  if (order.size() > 1 && !attempt(changed, schedule::Reorder{order})) return false;
+  if (!attempt(changed, schedule::Vectorize{lane_loop})) return false;
   parallelize(changed, block, spatial, target);
-  program = std::move(changed);
+  draft = std::move(changed);
   return true;
 }
 

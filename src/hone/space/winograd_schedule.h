@@ -24,8 +24,16 @@ bool is_winograd(const schedule::Program& naive);
 /// The buffer that the weights of a program that is_winograd are read from.
 ir::Expr winograd_weight(const schedule::Program& naive);
 
+/// Decisions about a Winograd convolution; 0 leaves a decision to the rules.
+struct WinogradChoice {
+  std::int64_t tiles = 0;                        ///< about how many tiles a block has
+  std::int64_t gemm_rows = 0, gemm_vectors = 0;  ///< see WinogradTile
+  std::int64_t channels = 0;
+};
+
 /// What suits the target's caches, registers and threads. The program must be one that is_winograd.
-WinogradTile default_winograd_tile(const schedule::Program& naive, const codegen::Target& target);
+WinogradTile default_winograd_tile(const schedule::Program& naive, const codegen::Target& target,
+                                   const WinogradChoice& choice = {});
 
 /// Schedules a program that is_winograd: elementwise blocks around the convolution become part of its transforms.
 /// Vectors run along channels, whatever the layout of the parameters. The transformed weight is a block annotated

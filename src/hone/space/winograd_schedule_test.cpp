@@ -169,7 +169,7 @@ TEST(WinogradSchedule, ValuesAtThePointsStandInTheCacheOfOneBlockOnly) {
 TEST(WinogradSchedule, IsTheDefaultProgramWithWeightsTransformedAheadIfTheyAreConstant) {
   const codegen::Target target = codegen::parse_target("cpu -threads=2").value();
   const ir::Function naive = convolution(kShapes[1], 4, /*has_prologue=*/false);
-  const DefaultProgram constant = default_program(naive, std::vector<std::size_t>{1}, target);
+  const schedule::KernelProgram constant = default_program(naive, std::vector<std::size_t>{1}, target);
   ASSERT_TRUE(constant.prepare);
   EXPECT_EQ(constant.packed, std::vector<std::size_t>{1});
   EXPECT_EQ(constant.main.params[1].get<ir::Buffer>().shape.size(), 6u);

@@ -62,7 +62,8 @@ void choose_register_tile(WinogradTile& tile, const Product& product, const code
 
 }  // namespace
 
-WinogradTile default_winograd_tile(const schedule::Program& naive, const codegen::Target& target) {
+WinogradTile default_winograd_tile(const schedule::Program& naive, const codegen::Target& target,
+                                   const WinogradChoice& choice) {
   const WinogradStages stages = *find_winograd_stages(naive);
   const std::int64_t in = std::max<std::int64_t>(stages.in_channels, 1);
   const std::int64_t out = std::max<std::int64_t>(stages.out_channels, 1);
@@ -77,7 +78,9 @@ WinogradTile default_winograd_tile(const schedule::Program& naive, const codegen
   const std::int64_t all = stages.images * stages.rows * stages.columns;
   const std::int64_t wanted = are_weights_large ? 48 : 16;
   const std::int64_t fitting = cache * 2 / 5 / (bytes * (in + std::min(out, kChannels)));
-  const std::int64_t most = weights > 2 * cache ? wanted : std::clamp<std::int64_t>(fitting, 8, wanted);
+  const std::int64_t most = choice.tiles > 0      ? choice.tiles
+                            : weights > 2 * cache ? wanted
+                                                  : std::clamp<std::int64_t>(fitting, 8, wanted);
   if (all <= most) {
     tile.images = stages.images;
     tile.rows = stages.rows;
@@ -89,7 +92,10 @@ WinogradTile default_winograd_tile(const schedule::Program& naive, const codegen
   }
   const std::int64_t tiles = tile.images * tile.rows * tile.columns;
   choose_register_tile(tile, {tiles, ceil_div(out, target.lanes(stages.bits)), in}, target);
+  if (choice.gemm_rows > 0) tile.gemm_rows = choice.gemm_rows;
+  if (choice.gemm_vectors > 0) tile.gemm_vectors = choice.gemm_vectors;
   tile.channels = bytes * tiles * in > cache / 8 ? kChannels : kChannels / 2;  // each pass reads the input again
+  if (choice.channels > 0) tile.channels = choice.channels;
   tile.fetches_weights = are_weights_large;
   tile.fetches_tensors = !are_weights_large && all >= 4 * tiles;
   return tile;

@@ -247,6 +247,28 @@ Result<std::vector<Record>> Records::best_of_family(const TaskKey& task, std::st
   return impl_->rows(std::move(query));
 }
 
+Result<std::optional<Record>> Records::adopted(std::string_view task, std::string_view target) const {
+  HONE_TRY(Statement query,
+           impl_->database.prepare(std::string(kColumns) + " WHERE t.key = ? AND g.text = ? AND r.status = 'ok' AND"
+                                                           " json_extract(r.tags, '$.adopted') = 1"
+                                                           " ORDER BY r.time_ms DESC, r.id DESC LIMIT 1"));
+  query.bind_all(task, target);
+  HONE_TRY(std::vector<Record> found, impl_->rows(std::move(query)));
+  if (found.empty()) return std::optional<Record>();
+  return std::optional<Record>(std::move(found.front()));
+}
+
+Result<std::vector<Record>> Records::adopted_of_family(const TaskKey& task, std::string_view target) const {
+  HONE_TRY(Statement query,
+           impl_->database.prepare(std::string(kColumns) +
+                                   " WHERE t.family = ? AND t.key != ? AND g.text = ? AND r.id = (SELECT b.id FROM"
+                                   " records b WHERE b.task = r.task AND b.target = r.target AND b.status = 'ok' AND"
+                                   " json_extract(b.tags, '$.adopted') = 1 ORDER BY b.time_ms DESC, b.id DESC LIMIT 1)"
+                                   " ORDER BY t.id"));
+  query.bind_all(task.family, task.key, target);
+  return impl_->rows(std::move(query));
+}
+
 Result<std::vector<Record>> Records::find(const RecordFilter& filter) const {
   std::vector<Record> found;
   HONE_TRY(for_each(filter, [&](const Record& record) { found.push_back(record); }));
@@ -358,7 +380,8 @@ Result<std::int64_t> Records::prune(std::int64_t keep, bool keep_failures) {
   HONE_TRY(impl_->database.transaction([&]() -> Result<void> {
     HONE_TRY(Statement remove,
              impl_->database.prepare(
-                 "DELETE FROM records WHERE (status = 'ok' OR ? = 0) AND id NOT IN (SELECT id FROM (SELECT id,"
+                 "DELETE FROM records WHERE (status = 'ok' OR ? = 0) AND"
+                 " json_extract(tags, '$.adopted') IS NOT 1 AND id NOT IN (SELECT id FROM (SELECT id,"
                  " row_number() OVER (PARTITION BY task, target, cache, checked ORDER BY median_ns, id) AS place"
                  " FROM records WHERE status = 'ok') WHERE place <= ?)"));
     HONE_TRY(remove.bind_all(std::int64_t{keep_failures}, keep).run());

@@ -45,6 +45,9 @@ struct TaskSummary {
   double best_ns = 0;  ///< the smallest median of checked records; infinity if there is none
 };
 
+/// The tags of a record that was compared with the others of its task in turns, and won.
+inline constexpr std::string_view kAdopted = R"({"adopted":true})";
+
 class Records {
  public:
   enum class Mode {
@@ -73,6 +76,12 @@ class Records {
   Result<std::vector<Record>> best_of_family(const TaskKey& task, std::string_view target,
                                              CacheState cache = CacheState::Warm) const;
 
+  /// The record that tuning settled on for a task on a target: the latest whose tags say so (see kAdopted). Nothing if
+  /// there is none.
+  Result<std::optional<Record>> adopted(std::string_view task, std::string_view target) const;
+  /// The same for each other task of a family.
+  Result<std::vector<Record>> adopted_of_family(const TaskKey& task, std::string_view target) const;
+
   /// All records that pass the filter, oldest first: to resume a search, or to train a model.
   Result<std::vector<Record>> find(const RecordFilter& filter) const;
   Result<void> for_each(const RecordFilter& filter, const std::function<void(const Record&)>& visit) const;
@@ -88,8 +97,8 @@ class Records {
   /// Takes in the records of another file.
   Result<std::int64_t> merge(const Records& other);
 
-  /// Deletes all but the `keep` fastest Ok records of each task, target and cache state, and with `keep_failures` the
-  /// failures too. Gives the number of deleted records.
+  /// Deletes all but the `keep` fastest Ok records of each task, target and cache state, those adopted, and with
+  /// `keep_failures` the failures too. Gives the number of deleted records.
   Result<std::int64_t> prune(std::int64_t keep, bool keep_failures = false);
 
  private:

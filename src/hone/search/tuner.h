@@ -1,0 +1,79 @@
+/// The tuner: tries candidates of many tasks within a budget, records each, and settles on the fastest.
+///
+///     search::TunerOptions options{.seconds = 300, .records = &records};
+///     HONE_TRY(const search::TuneReport report, search::tune(tasks, options));
+///
+/// Nothing is lost when it is stopped or killed: each trial is a record as soon as it is measured, and the candidate
+/// that leads a task is recorded as adopted as soon as it won against the one before it, timed in turns. Running it
+/// again goes on from there.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hone/measure/measurer.h"
+#include "hone/measure/records/records.h"
+#include "hone/search/search.h"
+
+namespace hone::search {
+
+/// A task to tune, and how often a run of the model calls its kernel.
+struct TuneTask {
+  std::shared_ptr<const space::Task> task;
+  std::string name;
+  double weight = 1;
+};
+
+/// Where a task stands.
+struct TaskProgress {
+  std::string name, key;
+  double weight = 1, flops = 0;
+  std::uint64_t space_size = 0;      ///< candidates that there are
+  std::int64_t trials = 0;           ///< measured so far, those of earlier runs included
+  std::int64_t failures = 0;         ///< of them
+  double first_ns = 0, best_ns = 0;  ///< of the default and the adopted candidate; infinity as long as not known
+  std::string best;                  ///< the adopted candidate as JSON
+  bool is_done = false;              ///< every candidate that the search wants was tried
+};
+
+/// Where the whole stands.
+struct TuneProgress {
+  std::vector<TaskProgress> tasks;
+  double elapsed_s = 0, left_s = 0;  ///< left: estimated from the budget
+  std::int64_t trials = 0;           ///< of this run
+  std::size_t current = 0;           ///< the task of the last trial
+
+  /// The time of one run of all kernels by the default and by the adopted candidates, over the tasks that are known.
+  double first_ns() const;
+  double best_ns() const;
+};
+
+struct TunerOptions {
+  measure::MeasurerOptions measurer = {};  ///< the target among them
+  std::string space = "mapping", search = "exhaustive";
+  Options search_options = {};
+  std::uint64_t seed = 1;
+  double seconds = 0;                   ///< of wall time; 0: no limit
+  std::int64_t trials = 0;              ///< of this run, over all tasks; 0: no limit
+  std::int64_t trials_per_task = 0;     ///< those of earlier runs included; 0: no limit
+  std::size_t batch = 16;               ///< candidates that a search is asked for at a time
+  measure::Records* records = nullptr;  ///< null: nothing is kept
+  const std::atomic<bool>* stop = nullptr;
+  /// Told after each trial, and when a task has a new leader.
+  std::function<void(const TuneProgress&)> progress = {};
+};
+
+/// What came of tuning.
+struct TuneReport {
+  TuneProgress progress;
+  bool is_stopped = false;         ///< by the stop flag
+  std::string records_error = {};  ///< why records could not be written; tuning went on without
+};
+
+/// Tunes until the budget is used up or nothing is left to try. Errors: no such space or search, no worker process.
+Result<TuneReport> tune(const std::vector<TuneTask>& tasks, const TunerOptions& options);
+
+}  // namespace hone::search

@@ -1,0 +1,133 @@
+#include "hone/search/tuner.h"
+
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hone/space/candidate.h"
+#include "hone/space/make_space.h"
+#include "hone/tensor/definitions.h"
+#include "hone/tensor/lower.h"
+
+namespace hone::search {
+namespace {
+
+using ::testing::HasSubstr;
+
+TuneTask product_task(std::int64_t m, std::int64_t n, std::int64_t k) {
+  const tensor::Tensor a = tensor::placeholder("a", {m, k}), b = tensor::placeholder("b", {k, n});
+  auto task = std::make_shared<space::Task>();
+  task->algorithms = {{"direct", tensor::lower("product", {a, b}, {*tensor::matmul(a, b)})}};
+  task->constants = {1};
+  task->flops = 2.0 * static_cast<double>(m * n * k);
+  return {task, "product", 2};
+}
+
+class TunerTest : public ::testing::Test {
+ protected:
+  TunerTest() {
+    std::filesystem::create_directories(folder_);
+    options_.measurer.target.threads = 1;
+    options_.measurer.timing.min_repeat_ms = 0.05;
+    options_.measurer.workers = 1;
+    options_.records = &*records_;
+  }
+  ~TunerTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string target() const { return codegen::to_string(options_.measurer.target); }
+
+  const std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() /
+      ("hone-tuner-" + std::to_string(getpid()) + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+  Result<measure::Records> records_ = [this] {
+    std::filesystem::create_directories(folder_);
+    return measure::Records::open((folder_ / "records.db").string());
+  }();
+  TunerOptions options_;
+};
+
+TEST_F(TunerTest, TriesCandidatesAndAdoptsOneOfThem) {
+  options_.trials_per_task = 6;
+  std::int64_t told = 0;
+  options_.progress = [&](const TuneProgress& progress) { told = progress.trials; };
+  const Result<TuneReport> report = tune({product_task(13, 48, 17), product_task(1, 32, 8)}, options_);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_FALSE(report->is_stopped);
+  EXPECT_EQ(report->records_error, "");
+  EXPECT_EQ(told, report->progress.trials);
+  ASSERT_EQ(report->progress.tasks.size(), 2);
+  for (const TaskProgress& task : report->progress.tasks) {
+    EXPECT_TRUE(task.is_done);
+    EXPECT_GE(task.trials, 1);
+    EXPECT_LE(task.trials, 6);
+    EXPECT_EQ(task.failures, 0);
+    EXPECT_LE(task.best_ns, task.first_ns);
+    const auto adopted = records_->adopted(task.key, target());
+    ASSERT_TRUE(adopted && *adopted) << task.name;
+    EXPECT_TRUE((*adopted)->is_checked);
+    EXPECT_EQ((*adopted)->candidate, task.best);
+    EXPECT_NE((*adopted)->trace, "[]");
+    EXPECT_GE(*records_->count({.task = task.key}), task.trials);
+  }
+  EXPECT_GT(report->progress.first_ns(), 0);
+}
+
+TEST_F(TunerTest, GoesOnWhereItStopped) {
+  const TuneTask task = product_task(13, 48, 17);
+  options_.trials = 4;
+  const Result<TuneReport> first = tune({task}, options_);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->progress.trials, 4);
+  options_.trials = 0;
+  options_.trials_per_task = 9;
+  const Result<TuneReport> second = tune({task}, options_);
+  ASSERT_TRUE(second);
+  const std::int64_t adopted = *records_->count({.task = first->progress.tasks[0].key}) - 9;
+  EXPECT_GE(adopted, 1);  // each of them is one more record
+  EXPECT_LE(second->progress.trials, 5);
+  EXPECT_GE(second->progress.tasks[0].trials, 9);
+}
+
+TEST_F(TunerTest, StopsAtOnceWhenTold) {
+  std::atomic<bool> stop = false;
+  options_.stop = &stop;
+  options_.progress = [&](const TuneProgress& progress) { stop = progress.trials >= 3; };
+  const Result<TuneReport> report = tune({product_task(13, 48, 17)}, options_);
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->is_stopped);
+  EXPECT_GE(report->progress.trials, 3);
+  EXPECT_LT(report->progress.trials, 10);
+  EXPECT_GE(*records_->count(), 3);
+}
+
+TEST_F(TunerTest, NeedsNoRecords) {
+  options_.records = nullptr;
+  options_.trials = 2;
+  const Result<TuneReport> report = tune({product_task(5, 16, 3)}, options_);
+  ASSERT_TRUE(report);
+  EXPECT_GE(report->progress.trials, 1);
+}
+
+TEST_F(TunerTest, TellsIfRecordsCannotBeWritten) {
+  options_.trials = 2;
+  ASSERT_TRUE(tune({product_task(5, 16, 3)}, options_));
+  Result<measure::Records> read_only =
+      measure::Records::open((folder_ / "records.db").string(), measure::Records::Mode::ReadOnly);
+  ASSERT_TRUE(read_only);
+  options_.records = &*read_only;
+  const Result<TuneReport> report = tune({product_task(7, 48, 3)}, options_);
+  ASSERT_TRUE(report);
+  EXPECT_GE(report->progress.trials, 1);
+  EXPECT_THAT(report->records_error, HasSubstr("records.db"));
+}
+
+TEST_F(TunerTest, NamesWhatThereIs) {
+  options_.space = "moon";
+  EXPECT_THAT(tune({product_task(5, 16, 3)}, options_).error().message, HasSubstr("no space 'moon', only: mapping"));
+  options_.space = "mapping";
+  options_.search = "dowsing";
+  EXPECT_THAT(tune({product_task(5, 16, 3)}, options_).error().message, HasSubstr("dowsing"));
+}
+
+}  // namespace
+}  // namespace hone::search

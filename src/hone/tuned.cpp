@@ -1,0 +1,93 @@
+#include "hone/tuned.h"
+
+#include <cmath>
+#include <limits>
+
+#include "hone/space/candidate.h"
+#include "hone/space/make_space.h"
+#include "hone/space/mapping_space.h"
+#include "hone/support/log.h"
+
+namespace hone {
+namespace {
+
+/// How unlike two tasks of a family are: the factors by which their extents differ.
+double distance(const measure::TaskKey& a, const measure::TaskKey& b) {
+  if (a.shapes.size() != b.shapes.size()) return std::numeric_limits<double>::infinity();
+  double sum = 0;
+  for (std::size_t i = 0; i < a.shapes.size(); ++i) {
+    if (a.shapes[i].size() != b.shapes[i].size()) return std::numeric_limits<double>::infinity();
+    for (std::size_t j = 0; j < a.shapes[i].size(); ++j) {
+      const auto size = [](std::int64_t extent) { return std::log2(1 + static_cast<double>(extent)); };
+      sum += std::fabs(size(a.shapes[i][j]) - size(b.shapes[i][j]));
+    }
+  }
+  return sum;
+}
+
+/// The candidate of a record in its space, exactly or as near as there is.
+std::optional<Chosen> chosen_from(const measure::Record& record, const space::Task& task, const codegen::Target& target,
+                                  Origin origin) {
+  Result<std::unique_ptr<space::Space>> space = space::make_space(space::space_of(record.candidate), task, target);
+  if (!space) return std::nullopt;
+  std::optional<space::Candidate> candidate;
+  if (origin == Origin::Exact) {
+    if (const Result<space::Candidate> parsed = space::parse_candidate(**space, record.candidate)) candidate = *parsed;
+  }
+  if (!candidate) candidate = space::nearest_candidate(**space, record.candidate);
+  if (!candidate) return std::nullopt;
+  return Chosen{*std::move(space), *candidate, origin};
+}
+
+}  // namespace
+
+std::string_view to_string(Origin origin) {
+  switch (origin) {
+    case Origin::Default:
+      return "default";
+    case Origin::Exact:
+      return "tuned";
+    case Origin::Nearest:
+      return "nearest";
+  }
+  return "?";
+}
+
+Chosen default_choice(const space::Task& task, const codegen::Target& target) {
+  std::unique_ptr<space::Space> space = space::make_mapping_space(task, target);
+  const space::Candidate first = space->first();
+  return {std::move(space), first, Origin::Default};
+}
+
+std::optional<Chosen> Tuned::find(const space::Task& task, const codegen::Target& target) {
+  if (!is_opened_) {
+    is_opened_ = true;
+    if (file_.empty()) return std::nullopt;
+    Result<measure::Records> opened = measure::Records::open(file_, measure::Records::Mode::ReadOnly);
+    if (opened)
+      records_ = *std::move(opened);
+    else if (opened.error().code != ErrorCode::NotFound)
+      log::warning("records", "tuning is not used: {}", opened.error().message);
+  }
+  if (!records_) return std::nullopt;
+  const measure::TaskKey key = measure::task_key(task.naive(), task.constants);
+  const std::string text = codegen::to_string(target);
+  if (const auto exact = records_->adopted(key.key, text); exact && *exact)
+    if (std::optional<Chosen> chosen = chosen_from(**exact, task, target, Origin::Exact)) return chosen;
+  const Result<std::vector<measure::Record>> family = records_->adopted_of_family(key, text);
+  if (!family) return std::nullopt;
+  const measure::Record* nearest = nullptr;
+  for (const measure::Record& record : *family)
+    if (!nearest || distance(record.task, key) < distance(nearest->task, key)) nearest = &record;
+  return nearest ? chosen_from(*nearest, task, target, Origin::Nearest) : std::nullopt;
+}
+
+Chosen Tuned::choose(const space::Task& task, const codegen::Target& target) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (std::optional<Chosen> found = find(task, target)) return *std::move(found);
+  }
+  return default_choice(task, target);
+}
+
+}  // namespace hone

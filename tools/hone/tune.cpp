@@ -1,0 +1,202 @@
+// hone tune: searches for faster kernels of a model, and records them.
+#include "hone/tune.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Option.hpp>
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <csignal>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "command.h"
+#include "describe.h"
+#include "model.h"
+
+#include "hone/measure/peak.h"
+
+namespace hone::command {
+namespace {
+
+struct TuneOptions {
+  ModelOptions model;
+  std::string time = "5m", space = "mapping", search = "exhaustive";
+  std::int64_t trials = 0, trials_per_task = 0, seed = 1;
+  bool is_json = false;
+};
+
+/// Set by Ctrl-C: the trial under way is given up, everything before it is kept.
+std::atomic<bool> stop_requested = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
+
+void request_stop(int) { stop_requested = true; }
+
+/// While it lives, the first Ctrl-C asks to stop; the second one ends the process as usual.
+class StopOnInterrupt {
+ public:
+  StopOnInterrupt() {
+    stop_requested = false;
+    struct sigaction action = {};
+    action.sa_handler = request_stop;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(SIGINT, &action, &before_);
+  }
+  ~StopOnInterrupt() { sigaction(SIGINT, &before_, nullptr); }
+  StopOnInterrupt(const StopOnInterrupt&) = delete;
+  StopOnInterrupt& operator=(const StopOnInterrupt&) = delete;
+
+ private:
+  struct sigaction before_ = {};
+};
+
+/// "90", "90s", "5m" or "1h" in seconds.
+Result<double> parse_time(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  const std::string unit = end;
+  const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (end == text.c_str() || factor == 0 || !(number > 0) || !std::isfinite(number))
+    return error(ErrorCode::InvalidArgument, "--time is '{}', expected a number above 0 with s, m or h: 90s, 5m, 1h",
+                 text);
+  return number * factor;
+}
+
+std::string time_text(double seconds) {
+  if (!std::isfinite(seconds)) return "?";
+  const auto whole = static_cast<std::int64_t>(std::lround(seconds));
+  return whole < 60 ? fmt::format("{} s", whole) : fmt::format("{}:{:02} min", whole / 60, whole % 60);
+}
+
+std::string us_text(double ns) { return std::isfinite(ns) ? ms_text(ns * 1e-3) : "?"; }
+
+/// Shows how tuning goes on: one line that changes on a terminal, a line now and then elsewhere, or JSON.
+class ProgressView {
+ public:
+  ProgressView(bool is_json, double peak) : is_json_(is_json), is_terminal_(isatty(STDERR_FILENO) != 0), peak_(peak) {}
+  ~ProgressView() {
+    if (is_terminal_ && has_line_) fmt::print(stderr, "\n");
+  }
+  ProgressView(const ProgressView&) = delete;
+  ProgressView& operator=(const ProgressView&) = delete;
+
+  void show(const search::TuneProgress& progress) {
+    constexpr double kTerminalPause = 0.1, kPlainPause = 5;
+    const double pause = is_terminal_ ? kTerminalPause : kPlainPause;
+    if (!is_json_ && has_line_ && progress.elapsed_s - last_s_ < pause) return;
+    last_s_ = progress.elapsed_s;
+    if (is_json_) {
+      const search::TaskProgress& task = progress.tasks[progress.current];
+      fmt::print("{}\n", nlohmann::json{{"elapsed_s", progress.elapsed_s},
+                                        {"trials", progress.trials},
+                                        {"task", task.name},
+                                        {"key", task.key},
+                                        {"task_trials", task.trials},
+                                        {"first_ns", number(task.first_ns)},
+                                        {"best_ns", number(task.best_ns)},
+                                        {"model_first_ns", progress.first_ns()},
+                                        {"model_best_ns", progress.best_ns()}}
+                             .dump());
+      std::fflush(stdout);
+      return;
+    }
+    has_line_ = true;
+    fmt::print(stderr, "{}{}{}", is_terminal_ ? "\r" : "", line(progress), is_terminal_ ? "\033[K" : "\n");
+    std::fflush(stderr);
+  }
+
+ private:
+  static nlohmann::json number(double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); }
+
+  std::string line(const search::TuneProgress& progress) const {
+    std::int64_t done = 0;
+    for (const search::TaskProgress& task : progress.tasks) done += task.is_done ? 1 : 0;
+    const search::TaskProgress& task = progress.tasks[progress.current];
+    const double gflops = std::isfinite(task.best_ns) ? task.flops / task.best_ns : 0;
+    return fmt::format("{} of {} tasks done, {} trials, {} left | kernels {} -> {} ms | {}: {} us, {:.0f} % of peak",
+                       done, progress.tasks.size(), progress.trials, time_text(progress.left_s),
+                       ms_text(progress.first_ns() * 1e-6), ms_text(progress.best_ns() * 1e-6), task.name,
+                       us_text(task.best_ns), gflops / peak_ * 100);
+  }
+
+  bool is_json_, is_terminal_, has_line_ = false;
+  double peak_, last_s_ = 0;
+};
+
+void show_tasks(const search::TuneReport& report, double peak) {
+  std::vector<const search::TaskProgress*> tasks;
+  for (const search::TaskProgress& task : report.progress.tasks) tasks.push_back(&task);
+  std::stable_sort(tasks.begin(), tasks.end(), [](const auto* a, const auto* b) {
+    const auto time = [](const auto& task) { return std::isfinite(task.first_ns) ? task.weight * task.first_ns : 0; };
+    return time(*a) > time(*b);
+  });
+  Table table({"calls", "trials", "failed", "default us", "tuned us", "speedup", "of peak", "task: candidate"});
+  for (const search::TaskProgress* task : tasks) {
+    const bool is_known = std::isfinite(task->first_ns) && std::isfinite(task->best_ns);
+    table.add({fmt::format("{:g}", task->weight), fmt::format("{}", task->trials), fmt::format("{}", task->failures),
+               us_text(task->first_ns), us_text(task->best_ns),
+               is_known ? fmt::format("{:.2f}", task->first_ns / task->best_ns) : "",
+               is_known ? fmt::format("{:.0f} %", task->flops / task->best_ns / peak * 100) : "",
+               task->best.empty() ? task->name : fmt::format("{}: {}", task->name, task->best)});
+  }
+  fmt::print("{}", table.text());
+}
+
+Result<void> run_tune(const TuneOptions& options) {
+  HONE_TRY(const double seconds, parse_time(options.time));
+  ModelOptions model = options.model;
+  const std::string file = records_file(model);
+  if (file.empty())
+    return error(ErrorCode::InvalidArgument, "--records is 'none': tuning needs a file to keep its results in");
+  model.records = "none";  // what is tuned is compared with the defaults
+  HONE_TRY(const Session session, load_model(model, /*keeps_tasks=*/true));
+  HONE_TRY(const std::vector<Value> inputs, make_inputs(session, model, Missing::Random));
+  HONE_TRY(const codegen::Target target, codegen::parse_target(session.target()));
+  HONE_TRY(const double peak, measure::fma_peak(target, session.threads()));
+  HONE_TRY(measure::Records records, measure::Records::open(file));
+
+  ProgressView view(options.is_json, peak);
+  const StopOnInterrupt guard;
+  search::TunerOptions tuner{.space = options.space,
+                             .search = options.search,
+                             .seed = static_cast<std::uint64_t>(options.seed),
+                             .seconds = seconds,
+                             .trials = options.trials,
+                             .trials_per_task = options.trials_per_task,
+                             .records = &records,
+                             .stop = &stop_requested,
+                             .progress = [&](const search::TuneProgress& progress) { view.show(progress); }};
+  HONE_TRY(const search::TuneReport report, tune(session, inputs, tuner));
+  if (options.is_json) return {};
+  const search::TuneProgress& progress = report.progress;
+  fmt::print("{} on {}: {} trials of {} tasks in {}{}\n", model.model, session.target(), progress.trials,
+             progress.tasks.size(), time_text(progress.elapsed_s), report.is_stopped ? ", stopped" : "");
+  show_tasks(report, peak);
+  if (progress.best_ns() > 0)
+    fmt::print("kernels in all: {} ms before, {} ms now\n", ms_text(progress.first_ns() * 1e-6),
+               ms_text(progress.best_ns() * 1e-6));
+  if (!report.records_error.empty())
+    fmt::print(stderr, "hone: the results could not all be stored: {}\n", report.records_error);
+  fmt::print("stored in {}; from now on used by: hone run {}\n", file, model.model);
+  return {};
+}
+
+}  // namespace
+
+Action add_tune(CLI::App& parser) {
+  const auto options = std::make_shared<TuneOptions>();
+  options->model.add_to(parser);
+  add_text(parser, "--time", options->time, "TIME", "how long to search: 90s, 5m or 1h (5m)");
+  constexpr std::int64_t kMostTrials = 1'000'000'000;
+  add_number(parser, "--trials", options->trials, 1, kMostTrials, "how many candidates to measure at most (all)");
+  add_number(parser, "--trials-per-task", options->trials_per_task, 1, kMostTrials,
+             "how many candidates of each task to measure at most (all)");
+  add_text(parser, "--space", options->space, "mapping", "which candidates there are (mapping)");
+  add_text(parser, "--search", options->search, "exhaustive|random|grid", "where to look next (exhaustive)");
+  add_number(parser, "--tuning-seed", options->seed, 0, kMostTrials, "of random decisions of the search (1)");
+  parser.add_flag("--json", options->is_json, "print a line of JSON for each trial instead");
+  return [options] { return run_tune(*options); };
+}
+
+}  // namespace hone::command
