@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "hone/space/default_program.h"
-#include "hone/space/row_schedule.h"
 #include "hone/space/winograd_schedule.h"
 
 namespace hone::space {
@@ -53,7 +52,7 @@ class MappingSpace : public Space {
                         {"channels", {{0}, {32}, {64}, {128}}}};
         std::erase_if(sketch.knobs[1].options,
                       [&](const auto& tile) { return (tile[0] + 1) * tile[1] >= target_.vector_registers; });
-      } else if (!main_reduction(algorithm.naive).empty() && !schedule_rows(algorithm.naive, target_)) {
+      } else if (!main_reduction(algorithm.naive).empty() && !schedule_pattern(algorithm.naive, target_)) {
         sketch.knobs = {
             {"tile", register_tiles(target_)}, {"walk", walks(algorithm.naive, target_)}, {"unroll", {{0}, {4}}}};
       }
