@@ -26,9 +26,9 @@ struct Algorithm {
 /// What is to be computed.
 struct Task {
   std::vector<Algorithm> algorithms;   ///< all with the same parameters; the first is "direct" and says what is meant
-  std::size_t likely = 0;              ///< the algorithm that should be fastest by a count of operations and bytes
   std::vector<std::size_t> constants;  ///< parameters that never change between runs: they may be packed
   double flops = 0;                    ///< of the direct algorithm
+  std::size_t likely = 0;              ///< the algorithm that should be fastest by a count of operations and bytes
 
   const ir::Function& naive() const { return algorithms.front().naive; }
 };
