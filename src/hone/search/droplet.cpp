@@ -1,6 +1,6 @@
 // Droplet Search (arXiv 2406.20037 and the AutoTVM tuner before it): descends from one candidate to better neighbours.
-// Other than published: one decision at a time comes first, decisions do not wrap around, and a neighbour must be
-// better by more than noise.
+// Other than published: one decision at a time comes first, decisions do not wrap around, tiles have neighbours in each
+// of their numbers, and a neighbour must be better by more than noise.
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +10,7 @@
 #include "hone/measure/statistics.h"
 #include "hone/search/droplet_walk.h"
 #include "hone/search/history.h"
+#include "hone/search/mutation.h"
 #include "hone/search/searches.h"
 
 namespace hone::search {
@@ -85,8 +86,16 @@ class Droplet : public HistorySearch {
   void walk_from(const Candidate& centre) {
     centre_ = centre;
     std::vector<std::size_t> dims;
-    for (const space::Knob& knob : space_.sketches()[centre.sketch].knobs) dims.push_back(knob.options.size());
-    walk_.emplace(std::move(dims), centre.choices, options().moves, options().widest);
+    std::vector<Position> near;
+    for (const space::Knob& knob : space_.sketches()[centre.sketch].knobs) {
+      const std::size_t axis = dims.size();
+      dims.push_back(knob.options.size());
+      for (const std::size_t option : near_options(knob, centre.choices[axis])) {
+        near.push_back(centre.choices);
+        near.back()[axis] = option;
+      }
+    }
+    walk_.emplace(std::move(dims), centre.choices, options().moves, options().widest, std::move(near));
   }
 
   const Candidate start_;

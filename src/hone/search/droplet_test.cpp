@@ -116,6 +116,22 @@ TEST(Droplet, LeapsOverAHillByWideningItsRings) {
   EXPECT_EQ(narrow->best()->choices[0], 0u);
 }
 
+TEST(Droplet, FindsTheNeighboursOfTilesInEachNumber) {
+  space::Knob tile{.name = "tile"};
+  for (std::int64_t rows = 1; rows <= 12; ++rows)
+    for (std::int64_t columns = 1; columns <= 12; ++columns) tile.options.push_back({rows, columns});
+  const Knobs space({{"s", {tile}}});
+  const auto landscape = [&](const Candidate& candidate) {
+    const std::vector<std::int64_t>& numbers = tile.options[candidate.choices[0]];
+    return 1 + std::pow(numbers[0] - 9, 2) + std::pow(numbers[1] - 5, 2);
+  };
+  SearchSetup setup;
+  setup.options.droplet.widest = 1;
+  const auto search = make("droplet", space, setup);
+  EXPECT_LT(run(*search, landscape, 1000, 4).size(), 60u);
+  EXPECT_EQ(tile.options[search->best()->choices[0]], (std::vector<std::int64_t>{9, 5}));
+}
+
 TEST(Droplet, DescendsFromWhereItIsTold) {
   const Knobs space({sketch_of("a", {5, 5}), sketch_of("b", {9, 9})});
   SearchSetup setup;

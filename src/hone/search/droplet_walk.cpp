@@ -19,8 +19,13 @@ std::size_t last_radius(const std::vector<std::size_t>& dims, DropletMoves moves
 
 }  // namespace
 
-DropletWalk::DropletWalk(std::vector<std::size_t> dims, Position centre, DropletMoves moves, std::size_t widest)
-    : dims_(std::move(dims)), centre_(std::move(centre)), moves_(moves), widest_(last_radius(dims_, moves, widest)) {
+DropletWalk::DropletWalk(std::vector<std::size_t> dims, Position centre, DropletMoves moves, std::size_t widest,
+                         std::vector<Position> near)
+    : dims_(std::move(dims)),
+      centre_(std::move(centre)),
+      moves_(moves),
+      widest_(last_radius(dims_, moves, widest)),
+      near_(near.rbegin(), near.rend()) {
   HONE_CHECK(dims_.size() == centre_.size(), "{} axes, but {} coordinates", dims_.size(), centre_.size());
 }
 
@@ -37,12 +42,18 @@ bool DropletWalk::shift(Position& position, std::size_t axis, bool is_up, std::s
 }
 
 std::optional<Position> DropletWalk::next_coordinate() {
-  for (; radius_ <= widest_; ++radius_, step_ = 0)
+  for (; radius_ <= widest_; ++radius_, step_ = 0) {
     while (step_ < 2 * dims_.size()) {
       const std::uint64_t step = step_++;
       Position position = centre_;
       if (shift(position, step / 2, step % 2 == 0, radius_)) return position;
     }
+    if (!near_.empty()) {
+      Position position = std::move(near_.back());
+      near_.pop_back();
+      return position;
+    }
+  }
   return std::nullopt;
 }
 

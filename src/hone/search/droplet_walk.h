@@ -15,10 +15,13 @@ using Position = std::vector<std::size_t>;
 /// Walks around a centre, in rings of growing radius. Positions are made one by one: a ring can have millions.
 class DropletWalk {
  public:
-  /// `widest`: the last radius; 0: as far as the longest axis goes.
-  DropletWalk(std::vector<std::size_t> dims, Position centre, DropletMoves moves, std::size_t widest);
+  /// `widest`: the last radius; 0: as far as the longest axis goes. `near`: positions that belong to the first ring as
+  /// well, and come at its end; the published moves leave them out.
+  DropletWalk(std::vector<std::size_t> dims, Position centre, DropletMoves moves, std::size_t widest,
+              std::vector<Position> near = {});
 
-  /// The next position; nothing after the last one. The published moves come back to positions, and to the centre.
+  /// The next position; nothing after the last one. Some may come twice; the published moves also come back to the
+  /// centre.
   std::optional<Position> next();
 
  private:
@@ -32,6 +35,7 @@ class DropletWalk {
   Position centre_;
   DropletMoves moves_;
   std::size_t widest_;
+  std::vector<Position> near_;  // the next one last
   std::size_t radius_ = 1;
   std::uint64_t step_ = 0;                          // within the ring
   std::size_t first_ = 0, second_ = 1, signs_ = 0;  // of the next pair

@@ -1,6 +1,8 @@
 #include "hone/search/mutation.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <utility>
 
 namespace hone::search {
 namespace {
@@ -38,6 +40,31 @@ std::vector<std::size_t> tile_moves(const Knob& knob, std::size_t option) {
   for (std::size_t i = 0; i < knob.options.size(); ++i)
     if (is_one_move(knob.options[option], knob.options[i])) moves.push_back(i);
   return moves;
+}
+
+std::vector<std::size_t> near_options(const Knob& knob, std::size_t option) {
+  if (!is_tile(knob)) return {};
+  const std::vector<std::int64_t>& from = knob.options[option];
+  // The nearest option found for each number that grows and each that shrinks; past the last one: none does.
+  std::map<std::pair<std::size_t, std::size_t>, std::pair<std::int64_t, std::size_t>> nearest;
+  for (std::size_t i = 0; i < knob.options.size(); ++i) {
+    const std::vector<std::int64_t>& to = knob.options[i];
+    if (to.size() != from.size()) continue;
+    std::size_t grows = from.size(), shrinks = from.size(), changes = 0;
+    for (std::size_t j = 0; j < from.size(); ++j) {
+      if (to[j] == from[j]) continue;
+      ++changes;
+      (to[j] > from[j] ? grows : shrinks) = j;
+    }
+    if (changes == 0 || changes > 2 || (changes == 2 && !is_one_move(from, to))) continue;
+    const std::size_t changed = std::min(grows, shrinks);
+    const std::int64_t distance = std::abs(to[changed] - from[changed]);
+    const auto [found, is_new] = nearest.try_emplace({grows, shrinks}, distance, i);
+    if (!is_new && distance < found->second.first) found->second = {distance, i};
+  }
+  std::vector<std::size_t> near;
+  for (const auto& [numbers, found] : nearest) near.push_back(found.second);
+  return near;
 }
 
 Mutator::Mutator(const space::Space& space, double tile_share) : space_(space), tile_share_(tile_share) {

@@ -11,6 +11,7 @@ namespace {
 using space::Knob;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 TEST(TileMoves, MoveOneFactor) {
   const Knob knob{"tile", {{1, 1, 12}, {2, 1, 6}, {1, 2, 6}, {2, 2, 3}, {4, 1, 3}, {12, 1, 1}, {3, 4, 1}, {1, 3, 4}}};
@@ -28,6 +29,23 @@ TEST(TileMoves, AreNoneBetweenPrimes) {
   const Knob knob{"tile", {{0, 7}, {3, 5}, {5, 7}}};
   EXPECT_THAT(tile_moves(knob, 0), IsEmpty());
   EXPECT_THAT(tile_moves(knob, 1), IsEmpty());
+}
+
+TEST(NearOptions, AreTheNextInEachNumber) {
+  const Knob knob{"tile", {{1, 4}, {2, 1}, {2, 4}, {4, 1}, {4, 2}, {4, 4}, {4, 7}, {6, 4}, {9, 4}}};
+  // From (4, 4): the next above and below in each number; (2, 1) changes both, and no factor moves.
+  EXPECT_THAT(near_options(knob, 5), UnorderedElementsAre(2, 4, 6, 7));
+}
+
+TEST(NearOptions, MoveTheSmallestFactor) {
+  const Knob knob{"tile", {{1, 1, 12}, {1, 2, 6}, {2, 1, 6}, {3, 1, 4}, {6, 1, 2}, {12, 1, 1}}};
+  EXPECT_THAT(near_options(knob, 2), UnorderedElementsAre(0, 1, 4));
+  EXPECT_THAT(near_options(knob, 0), UnorderedElementsAre(1, 2));
+}
+
+TEST(NearOptions, AreNoneForSingleNumbers) {
+  EXPECT_THAT(near_options({"k", {{1}, {2}, {3}}}, 1), IsEmpty());
+  EXPECT_THAT(near_options({"k", {{2, 2}}}, 0), IsEmpty());
 }
 
 TEST(Mutator, ChangesTilesMostOfTheTime) {
