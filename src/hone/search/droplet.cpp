@@ -75,8 +75,9 @@ class Droplet : public HistorySearch {
     std::optional<Candidate> incumbent = incumbent_;
     if (!incumbent && challengers_.contains(start_) && std::isfinite(seconds(start_))) incumbent = start_;
     std::vector<Candidate> order(challengers_.begin(), challengers_.end());
-    std::stable_sort(order.begin(), order.end(),
-                     [&](const Candidate& a, const Candidate& b) { return seconds(a) < seconds(b); });
+    std::sort(order.begin(), order.end(), [&](const Candidate& a, const Candidate& b) {
+      return seconds(a) != seconds(b) ? seconds(a) < seconds(b) : a < b;
+    });
     const Outcome before = incumbent ? history_.told().at(*incumbent) : Outcome{};
     for (const Candidate& challenger : order)
       if (challenger != incumbent && is_faster(history_.told().at(challenger), before, options())) return challenger;

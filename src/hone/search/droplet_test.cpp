@@ -92,6 +92,15 @@ TEST(Droplet, ReachesTheBottomOfABowl) {
   }
 }
 
+TEST(Droplet, ReachesTheBottomByThePublishedMoves) {
+  const Knobs space = knobs_of({9, 7, 12});
+  SearchSetup setup;
+  setup.options.droplet.moves = DropletMoves::Published;
+  const auto search = make("droplet", space, setup);
+  run(*search, bowl({7, 1, 10}), 2000);
+  EXPECT_EQ(search->best(), (Candidate{0, {7, 1, 10}}));
+}
+
 TEST(Droplet, FollowsAValleyAcrossTheGrid) {
   const Knobs space = knobs_of({20, 20});
   const auto valley = [](const Candidate& candidate) {

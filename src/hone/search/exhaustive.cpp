@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "hone/search/history.h"
 #include "hone/search/searches.h"
@@ -49,7 +50,8 @@ class Exhaustive : public HistorySearch {
     if (scores.empty()) return;
     std::vector<std::size_t> order(waiting_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return std::pair(scores[a], a) < std::pair(scores[b], b); });
     std::vector<Candidate> sorted;
     sorted.reserve(order.size());
     for (const std::size_t i : order) sorted.push_back(std::move(waiting_[i]));

@@ -64,6 +64,7 @@ std::optional<Candidate> History::take_random(Rng& rng) {
 
 void History::tell(const Candidate& candidate, Outcome outcome) {
   take(candidate);
+  if (!outcome.is_ok()) outcome.seconds = std::numeric_limits<double>::infinity();  // not NaN, which has no order
   told_.insert_or_assign(candidate, std::move(outcome));
 }
 

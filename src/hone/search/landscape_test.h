@@ -43,7 +43,7 @@ inline Knobs knobs_of(const std::vector<std::size_t>& dims) { return Knobs({sket
 using Landscape = std::function<double(const Candidate&)>;  // seconds
 
 /// A bowl: the distance from `lowest` in each knob counts by itself.
-inline Landscape bowl(std::vector<std::size_t> lowest) {
+inline Landscape bowl(const std::vector<std::size_t>& lowest) {
   return [lowest](const Candidate& candidate) {
     double seconds = 1;
     for (std::size_t i = 0; i < lowest.size(); ++i) {

@@ -53,10 +53,11 @@ TEST_P(EverySearch, IsTheSameForOneSeedInWhateverOrderItIsTold) {
   setup.options.evolutionary.population = 256;
   const auto a = make(GetParam(), space, setup), b = make(GetParam(), space, setup);
   for (int round = 0; round < 20; ++round) {
-    const std::vector<Candidate> asked = a->ask(10);
+    std::vector<Candidate> asked = a->ask(10);
     ASSERT_EQ(asked, b->ask(10));
     for (const Candidate& candidate : asked) a->tell(candidate, outcome_of(landscape(candidate)));
-    for (auto it = asked.rbegin(); it != asked.rend(); ++it) b->tell(*it, outcome_of(landscape(*it)));
+    std::reverse(asked.begin(), asked.end());
+    for (const Candidate& candidate : asked) b->tell(candidate, outcome_of(landscape(candidate)));
     ASSERT_EQ(a->best(), b->best());
   }
 }
@@ -79,6 +80,14 @@ TEST_P(EverySearch, SurvivesFailuresEverywhere) {
   const auto search = make(GetParam(), space, guided(two_sketches_seconds));
   EXPECT_FALSE(run(*search, [&](const Candidate&) { return never; }, 1000).empty());
   EXPECT_FALSE(search->best());
+}
+
+TEST_P(EverySearch, TakesNotANumberForAFailure) {
+  const Knobs space = knobs_of({3, 3});
+  const auto search = make(GetParam(), space, guided(bowl({1, 1})));
+  run(*search, [](const Candidate& candidate) { return candidate.choices[0] == 2 ? 1 : std::nan(""); }, 5, 1);
+  search->tell({0, {2, 0}}, outcome_of(2));
+  EXPECT_EQ(search->best()->choices[0], 2u);
 }
 
 TEST_P(EverySearch, DoesNotNeedToBeTold) {
