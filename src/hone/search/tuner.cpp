@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <deque>
 #include <limits>
 
 #include "hone/ir/equal.h"
 #include "hone/measure/statistics.h"
 #include "hone/schedule/prepack.h"
+#include "hone/search/model_scorer.h"
+#include "hone/search/task_scheduler.h"
 #include "hone/space/candidate.h"
+#include "hone/space/default_program.h"
 #include "hone/space/make_space.h"
+#include "hone/support/log.h"
 
 namespace hone::search {
 namespace {
@@ -19,12 +22,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Tasks whose candidates are measured in one round: so many that workers do not wait for the last of a batch.
-constexpr std::size_t kTasksPerRound = 4;
 /// Candidates that are timed in turns with the leader.
 constexpr std::size_t kChallengers = 3;
 /// A challenger must gain this much: less is noise, or not worth another kernel.
 constexpr double kSmallestGain = 0.01;
+constexpr double kSignificance = 0.05;
+constexpr int kCrownRepeats = 7;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -37,13 +40,18 @@ Outcome outcome_of(const std::vector<double>& samples_ns) {
 /// One task under tuning.
 struct TaskState {
   std::unique_ptr<space::Space> space;
+  std::unique_ptr<Builder> builder;
   std::unique_ptr<Search> search;
   measure::TaskKey key;
   std::shared_ptr<measure::TaskData> data;
-  Candidate leader;                 ///< adopted, or the default
-  bool is_leader_recorded = false;  ///< whether records have it as adopted
-  std::vector<Trial> ok;            ///< all that ran, also in earlier runs
+  Candidate leader;                   ///< adopted, or the default
+  bool is_leader_recorded = false;    ///< whether records have it as adopted
+  double leader_seconds = kInfinity;  ///< when it was timed last
+  std::vector<Trial> ok;              ///< all that ran, also in earlier runs
+  std::vector<Trial> untold;          ///< what the cost model has not seen yet, failures included
   TaskProgress* progress = nullptr;
+
+  ScoredTask scored() const { return {key.key, key.family}; }
 };
 
 class Tuner {
@@ -51,39 +59,45 @@ class Tuner {
   explicit Tuner(const TunerOptions& options) : options_(options) {}
 
   Result<TuneReport> run(const std::vector<TuneTask>& tasks) {
+    HONE_TRY(model_, cost::make_cost_model(options_.cost_model, {.seed = options_.seed}));
     report_.progress.tasks.resize(tasks.size());
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       HONE_TRY(TaskState state, prepare(tasks[i], report_.progress.tasks[i]));
       states_.push_back(std::move(state));
     }
+    HONE_TRY(TaskScheduler scheduler, make_scheduler());
     measure::MeasurerOptions measuring = options_.measurer;
     measuring.stop = options_.stop;
     HONE_TRY(measure::Measurer measurer, measure::Measurer::start(measuring));
     measurer_ = &measurer;
     while (!is_over()) {
-      const std::vector<std::size_t> round = next_tasks();
-      if (round.empty()) break;
-      HONE_TRY(measure_round(round));
-      for (const std::size_t task : round)
-        if (!is_stopped()) crown(states_[task]);
+      const std::optional<std::size_t> task = scheduler.next_task();
+      if (!task) break;
+      HONE_TRY(const std::size_t trials, measure_round(*task));
+      TaskState& state = states_[*task];
+      teach(state);
+      if (!is_stopped() && has_challenger(state)) crown(state);
+      scheduler.tell(*task, fastest(state), trials);
       tell_progress();
     }
+    for (TaskState& state : states_)
+      if (!is_stopped() && !state.is_leader_recorded && !state.ok.empty()) crown(state);
     report_.is_stopped = is_stopped();
+    tell_progress();
     return std::move(report_);
   }
 
  private:
   Result<TaskState> prepare(const TuneTask& task, TaskProgress& progress) {
+    const codegen::Target& target = options_.measurer.target;
     TaskState state;
-    HONE_TRY(state.space, space::make_space(options_.space, *task.task, options_.measurer.target));
+    HONE_TRY(state.space, space::make_space(options_.space, *task.task, target));
+    state.builder = std::make_unique<Builder>(*state.space);
     state.key = measure::task_key(task.task->naive(), task.task->constants);
     state.data = std::make_shared<measure::TaskData>();
-    codegen::Target one_thread = options_.measurer.target;
+    codegen::Target one_thread = target;
     one_thread.threads = 1;
-    HONE_TRY(
-        const auto mapping,
-        space::make_space("mapping", {.algorithms = {task.task->algorithms.front()}, .constants = {}}, one_thread));
-    HONE_TRY(const schedule::Schedule reference, mapping->build(mapping->first()));
+    const schedule::Schedule reference = space::default_schedule(task.task->naive(), {}, one_thread);
     state.data->reference = schedule::split_packing(reference.program());
     state.leader = state.space->first();
     progress = {.name = task.name,
@@ -96,18 +110,38 @@ class Tuner {
     state.progress = &progress;
     SearchSetup setup{.seed = options_.seed,
                       .options = options_.search_options,
-                      .canonical = canonical_of(*state.space),
+                      .canonical = canonical_of(*state.builder),
                       .known = known_trials(state),
                       .starts = {state.space->first()}};
-    HONE_TRY(state.search, make_search(options_.search, *state.space, std::move(setup)));
+    if (options_.cost_model != "none")
+      setup.scorer = model_scorer(*state.space, *state.builder, *model_, state.scored());
+    HONE_TRY(state.search, make_search(options_.search, *state.space, setup));
+    if (options_.explore > 0)
+      state.search = explore_then_exploit(std::move(state.search), options_.explore, *state.space, std::move(setup));
+    teach(state);
     return state;
   }
 
+  Result<TaskScheduler> make_scheduler() const {
+    std::vector<ScheduledTask> tasks;
+    for (const TaskState& state : states_)
+      tasks.push_back({state.progress->weight, state.progress->flops, state.key.family});
+    HONE_TRY(TaskScheduler scheduler,
+             TaskScheduler::make(std::move(tasks), {.trials = static_cast<std::size_t>(options_.trials),
+                                                    .round = options_.batch,
+                                                    .early_stop = options_.early_stop,
+                                                    .seed = options_.seed}));
+    for (std::size_t i = 0; i < states_.size(); ++i)
+      if (states_[i].progress->trials > 0)
+        scheduler.restore(i, fastest(states_[i]), static_cast<std::size_t>(states_[i].progress->trials));
+    return scheduler;
+  }
+
   /// Programs are equal if their structure is; what cannot be built is all alike.
-  static Canonical canonical_of(const space::Space& space) {
-    return [&space](const Candidate& candidate) -> std::uint64_t {
-      const Result<schedule::Schedule> built = space.build(candidate);
-      return built ? ir::structural_hash(built->program()).low : 0;
+  static Canonical canonical_of(Builder& builder) {
+    return [&builder](const Candidate& candidate) -> std::uint64_t {
+      const std::shared_ptr<const Built> built = builder.build(candidate);
+      return built ? ir::structural_hash(built->program).low : 0;
     };
   }
 
@@ -126,22 +160,32 @@ class Tuner {
       if (!candidate || record.tags == measure::kAdopted) continue;  // an adopted one was a trial before
       const bool is_ok = record.status == measure::TrialStatus::Ok;
       known.push_back({*candidate, is_ok ? outcome_of(record.samples_ns) : Outcome{}});
-      ++state.progress->trials;
-      if (is_ok)
-        state.ok.push_back(known.back());
-      else
-        ++state.progress->failures;
-      if (*candidate == state.space->first() && is_ok)
-        state.progress->first_ns = std::min(state.progress->first_ns, record.median_ns());
+      count(state, known.back());
     }
     if (const auto adopted = options_.records->adopted(state.key.key, target); adopted && *adopted)
-      if (const Result<Candidate> candidate = space::parse_candidate(*state.space, (*adopted)->candidate)) {
-        state.leader = *candidate;
-        state.is_leader_recorded = true;
-        state.progress->best_ns = (*adopted)->median_ns();
-        state.progress->best = (*adopted)->candidate;
-      }
+      if (const Result<Candidate> candidate = space::parse_candidate(*state.space, (*adopted)->candidate))
+        lead(state, *candidate, (*adopted)->median_ns());
     return known;
+  }
+
+  void count(TaskState& state, const Trial& trial) {
+    ++state.progress->trials;
+    state.untold.push_back(trial);
+    if (!trial.outcome.is_ok()) {
+      ++state.progress->failures;
+      return;
+    }
+    state.ok.push_back(trial);
+    if (trial.candidate == state.space->first())
+      state.progress->first_ns = std::min(state.progress->first_ns, trial.outcome.seconds * 1e9);
+  }
+
+  void lead(TaskState& state, const Candidate& candidate, double ns) {
+    state.leader = candidate;
+    state.is_leader_recorded = true;
+    state.leader_seconds = ns * 1e-9;
+    state.progress->best_ns = ns;
+    state.progress->best = space::to_json(*state.space, candidate);
   }
 
   bool is_stopped() const { return options_.stop && *options_.stop; }
@@ -150,92 +194,81 @@ class Tuner {
     return is_stopped() || is_out_of_time() || (options_.trials > 0 && report_.progress.trials >= options_.trials);
   }
 
-  /// The tasks that matter most now: first those never measured, then by the time they take in the model and what the
-  /// last trials gained.
-  std::vector<std::size_t> next_tasks() {
-    std::vector<std::size_t> open;
-    for (std::size_t i = 0; i < states_.size(); ++i)
-      if (!states_[i].progress->is_done) open.push_back(i);
-    std::stable_sort(open.begin(), open.end(), [&](std::size_t a, std::size_t b) { return urgency(a) > urgency(b); });
-    if (open.size() > kTasksPerRound) open.resize(kTasksPerRound);
-    return open;
+  static double fastest(const TaskState& state) {
+    double seconds = kInfinity;
+    for (const Trial& trial : state.ok) seconds = std::min(seconds, trial.outcome.seconds);
+    return seconds;
   }
 
-  double urgency(std::size_t task) const {
-    const TaskProgress& progress = *states_[task].progress;
-    if (progress.trials == 0) return kInfinity;
-    const double share = progress.weight * std::min(progress.best_ns, progress.first_ns);
-    return share / std::sqrt(static_cast<double>(progress.trials));
-  }
-
-  /// A candidate to measure.
-  struct Wanted {
-    std::size_t task;
-    Candidate candidate;
-    std::string trace = "[]";
-  };
-
-  Result<void> measure_round(const std::vector<std::size_t>& tasks) {
-    std::deque<Wanted> wanted;
-    for (const std::size_t task : tasks) {
-      TaskState& state = states_[task];
-      const std::int64_t limit = options_.trials_per_task;
-      const std::size_t count =
-          limit == 0 ? options_.batch
-                     : std::min<std::size_t>(options_.batch, static_cast<std::size_t>(std::max<std::int64_t>(
-                                                                 0, limit - state.progress->trials)));
-      const std::vector<Candidate> batch = state.search->ask(count);
-      if (batch.empty()) state.progress->is_done = true;
-      for (const Candidate& candidate : batch) wanted.push_back({task, candidate});
+  /// Measures what the search of a task asks for; gives the number of trials, 0 if there is nothing more to try.
+  Result<std::size_t> measure_round(std::size_t task) {
+    TaskState& state = states_[task];
+    std::size_t wanted = options_.batch;
+    if (options_.trials_per_task > 0)
+      wanted = std::min(wanted, static_cast<std::size_t>(
+                                    std::max<std::int64_t>(0, options_.trials_per_task - state.progress->trials)));
+    const std::vector<Candidate> batch = state.search->ask(wanted);
+    if (batch.empty()) {
+      state.progress->is_done = true;
+      return 0;
     }
-    std::vector<Wanted> under_way;
-    const auto next = [&]() -> std::optional<measure::MeasureInput> {
-      while (!wanted.empty() && !is_over()) {
-        Wanted one = std::move(wanted.front());
-        wanted.pop_front();
-        TaskState& state = states_[one.task];
-        const Result<schedule::Schedule> built = state.space->build(one.candidate);
-        if (!built) {
-          measure::MeasureResult failed;
-          failed.status = measure::TrialStatus::CompileError;
-          failed.message = built.error().message;
-          finish(one, failed);
-          continue;
+    report_.progress.current = task;
+    std::size_t next = 0;
+    std::vector<std::size_t> under_way;
+    const auto give = [&]() -> std::optional<measure::MeasureInput> {
+      while (next < batch.size() && !is_over()) {
+        const std::size_t place = next++;
+        if (const std::shared_ptr<const Built> built = state.builder->build(batch[place])) {
+          under_way.push_back(place);
+          return measure::MeasureInput{schedule::split_packing(built->program), state.data};
         }
-        one.trace = schedule::to_json(built->trace());
-        under_way.push_back(std::move(one));
-        return measure::MeasureInput{schedule::split_packing(built->program()), state.data};
+        measure::MeasureResult failed;
+        failed.status = measure::TrialStatus::CompileError;
+        failed.message = state.builder->refusal(batch[place]);
+        finish(state, batch[place], failed);
       }
       return std::nullopt;
     };
-    return measurer_->run(next, [&](std::size_t i, const measure::MeasureResult& result) {
-      if (result.status != measure::TrialStatus::NotRun) finish(under_way[i], result);
-    });
+    HONE_TRY(measurer_->run(give, [&](std::size_t i, const measure::MeasureResult& result) {
+      if (result.status != measure::TrialStatus::NotRun) finish(state, batch[under_way[i]], result);
+    }));
+    return batch.size();
   }
 
-  void finish(const Wanted& wanted, const measure::MeasureResult& result) {
-    TaskState& state = states_[wanted.task];
-    TaskProgress& progress = *state.progress;
-    store(state, wanted.candidate, wanted.trace, result, "{}");
+  void finish(TaskState& state, const Candidate& candidate, const measure::MeasureResult& result) {
+    store(state, candidate, result, "{}");
     const Outcome outcome = result.is_ok() ? outcome_of(result.samples_ns) : Outcome{};
-    state.search->tell(wanted.candidate, outcome);
-    ++progress.trials;
+    state.search->tell(candidate, outcome);
+    count(state, {candidate, outcome});
     ++report_.progress.trials;
-    if (!result.is_ok())
-      ++progress.failures;
-    else
-      state.ok.push_back({wanted.candidate, outcome});
-    if (result.is_ok() && wanted.candidate == state.space->first())
-      progress.first_ns = std::min(progress.first_ns, result.median_ns());
-    report_.progress.current = wanted.task;
     tell_progress();
   }
 
-  void store(const TaskState& state, const Candidate& candidate, std::string trace,
-             const measure::MeasureResult& result, std::string_view tags) {
+  /// Shows the cost model what was measured since the last time.
+  void teach(TaskState& state) {
+    if (options_.cost_model == "none" || state.untold.empty()) return;
+    std::vector<std::shared_ptr<const Built>> built;
+    std::vector<cost::Subject> subjects;
+    std::vector<double> seconds;
+    for (const Trial& trial : state.untold) {
+      std::shared_ptr<const Built> one = state.builder->build(trial.candidate);
+      if (!one) continue;
+      subjects.push_back(subject_of(*state.space, trial.candidate, *one, state.scored()));
+      seconds.push_back(trial.outcome.seconds);
+      built.push_back(std::move(one));
+    }
+    state.untold.clear();
+    if (const Result<void> learnt = model_->update(subjects, seconds); !learnt)
+      log::warning("search", "the cost model cannot learn: {}", learnt.error().message);
+  }
+
+  void store(const TaskState& state, const Candidate& candidate, const measure::MeasureResult& result,
+             std::string_view tags) {
     if (!options_.records) return;
+    const std::shared_ptr<const Built> built = state.builder->build(candidate);
     measure::Record record = measure::make_record(state.key, codegen::to_string(options_.measurer.target),
-                                                  space::to_json(*state.space, candidate), std::move(trace), result);
+                                                  space::to_json(*state.space, candidate),
+                                                  built ? schedule::to_json(built->trace) : "[]", result);
     record.tags = tags;
     if (const Result<void> stored = options_.records->insert(std::move(record)); !stored) note(stored.error());
   }
@@ -244,48 +277,48 @@ class Tuner {
     if (report_.records_error.empty()) report_.records_error = problem.message;
   }
 
+  /// Whether something seems faster than the leader by more than noise.
+  static bool has_challenger(const TaskState& state) {
+    return fastest(state) < state.leader_seconds * (1 - kSmallestGain);
+  }
+
   /// Times the fastest candidates in turns with the leader and the default, and adopts the winner.
   void crown(TaskState& state) {
-    std::stable_sort(state.ok.begin(), state.ok.end(),
-                     [](const Trial& a, const Trial& b) { return a.outcome.seconds < b.outcome.seconds; });
     std::vector<Candidate> rivals = {state.leader};
     if (state.leader != state.space->first()) rivals.push_back(state.space->first());
     const std::size_t known = rivals.size();
+    std::stable_sort(state.ok.begin(), state.ok.end(),
+                     [](const Trial& a, const Trial& b) { return a.outcome.seconds < b.outcome.seconds; });
     for (const Trial& trial : state.ok) {
       if (rivals.size() == known + kChallengers) break;
-      if (std::find(rivals.begin(), rivals.end(), trial.candidate) == rivals.end())
-        rivals.push_back(trial.candidate);
-      else if (trial.candidate == state.leader && state.is_leader_recorded)
-        break;  // nothing is faster than the leader
+      if (std::find(rivals.begin(), rivals.end(), trial.candidate) == rivals.end()) rivals.push_back(trial.candidate);
     }
-    if (rivals.size() == known && state.is_leader_recorded) return;
     std::vector<measure::MeasureInput> inputs;
-    std::vector<std::string> traces;
     for (const Candidate& rival : rivals) {
-      const Result<schedule::Schedule> built = state.space->build(rival);
+      const std::shared_ptr<const Built> built = state.builder->build(rival);
       if (!built) return;
-      inputs.push_back({schedule::split_packing(built->program()), state.data});
-      traces.push_back(schedule::to_json(built->trace()));
+      inputs.push_back({schedule::split_packing(built->program), state.data});
     }
     measure::Timing timing = measurer_->options().timing;
-    timing.repeats = std::max(timing.repeats, 7);
+    timing.repeats = std::max(timing.repeats, kCrownRepeats);
     const std::vector<measure::MeasureResult> results = measurer_->compare(inputs, timing);
     std::size_t best = 0;
     for (std::size_t i = 1; i < results.size(); ++i) {
+      if (!results[i].is_ok() || !results[i].is_checked) continue;
       const bool is_faster = results[i].median_ns() < results[best].median_ns() * (best == 0 ? 1 - kSmallestGain : 1);
       const bool is_sure =
-          !results[0].is_ok() || measure::welch_p_value(results[i].samples_ns, results[0].samples_ns) < 0.05;
-      if (results[i].is_ok() && results[i].is_checked && is_faster && is_sure) best = i;
+          !results[0].is_ok() || measure::welch_p_value(results[i].samples_ns, results[0].samples_ns) < kSignificance;
+      if (is_faster && is_sure) best = i;
     }
     if (!results[best].is_ok() || !results[best].is_checked) return;
     for (std::size_t i = 0; i < rivals.size(); ++i)
       if (rivals[i] == state.space->first() && results[i].is_ok()) state.progress->first_ns = results[i].median_ns();
-    const bool is_new = best != 0 || !state.is_leader_recorded;
-    state.leader = rivals[best];
-    state.progress->best_ns = results[best].median_ns();
-    state.progress->best = space::to_json(*state.space, state.leader);
-    if (is_new) store(state, state.leader, traces[best], results[best], measure::kAdopted);
-    state.is_leader_recorded = true;
+    if (best != 0 || !state.is_leader_recorded) store(state, rivals[best], results[best], measure::kAdopted);
+    lead(state, rivals[best], results[best].median_ns());
+    // What was beaten in turns is as slow as that says: it does not challenge again.
+    for (Trial& trial : state.ok)
+      for (std::size_t i = 0; i < rivals.size(); ++i)
+        if (trial.candidate == rivals[i] && results[i].is_ok()) trial.outcome = outcome_of(results[i].samples_ns);
   }
 
   void tell_progress() {
@@ -297,21 +330,22 @@ class Tuner {
 
   double left_seconds() const {
     const TuneProgress& progress = report_.progress;
-    double left = options_.seconds > 0 ? std::max(0.0, options_.seconds - progress.elapsed_s) : kInfinity;
-    if (progress.trials > 0) {
-      double trials = options_.trials > 0 ? static_cast<double>(options_.trials - progress.trials) : kInfinity;
-      double untried = 0;
-      for (const TaskProgress& task : progress.tasks)
-        if (!task.is_done)
-          untried += std::max(0.0, static_cast<double>(task.space_size) - static_cast<double>(task.trials));
-      trials = std::min(trials, untried);
-      left = std::min(left, trials * progress.elapsed_s / static_cast<double>(progress.trials));
+    const double left = options_.seconds > 0 ? std::max(0.0, options_.seconds - progress.elapsed_s) : kInfinity;
+    if (progress.trials == 0) return left;
+    double untried = 0;
+    for (const TaskProgress& task : progress.tasks) {
+      const auto size = static_cast<double>(task.space_size);
+      const double limit =
+          options_.trials_per_task > 0 ? std::min(size, static_cast<double>(options_.trials_per_task)) : size;
+      if (!task.is_done) untried += std::max(0.0, limit - static_cast<double>(task.trials));
     }
-    return left;
+    if (options_.trials > 0) untried = std::min(untried, static_cast<double>(options_.trials - progress.trials));
+    return std::min(left, untried * progress.elapsed_s / static_cast<double>(progress.trials));
   }
 
   const TunerOptions& options_;
   const Clock::time_point start_ = Clock::now();
+  std::unique_ptr<cost::CostModel> model_;
   measure::Measurer* measurer_ = nullptr;
   std::vector<TaskState> states_;
   TuneReport report_;

@@ -53,13 +53,15 @@ struct TuneProgress {
 
 struct TunerOptions {
   measure::MeasurerOptions measurer = {};  ///< the target among them
-  std::string space = "mapping", search = "exhaustive";
+  std::string space = "mapping", search = "exhaustive", cost_model = "ansor";
   Options search_options = {};
+  std::size_t explore = 0;  ///< trials of a task after which Droplet Search goes on from the best; 0: never
   std::uint64_t seed = 1;
   double seconds = 0;                   ///< of wall time; 0: no limit
   std::int64_t trials = 0;              ///< of this run, over all tasks; 0: no limit
   std::int64_t trials_per_task = 0;     ///< those of earlier runs included; 0: no limit
   std::size_t batch = 16;               ///< candidates that a search is asked for at a time
+  std::size_t early_stop = 0;           ///< trials without a gain after which a task is left alone; 0: never
   measure::Records* records = nullptr;  ///< null: nothing is kept
   const std::atomic<bool>* stop = nullptr;
   /// Told after each trial, and when a task has a new leader.
@@ -73,7 +75,8 @@ struct TuneReport {
   std::string records_error = {};  ///< why records could not be written; tuning went on without
 };
 
-/// Tunes until the budget is used up or nothing is left to try. Errors: no such space or search, no worker process.
+/// Tunes until the budget is used up or nothing is left to try. Errors: no such space, search or cost model, no worker
+/// process.
 Result<TuneReport> tune(const std::vector<TuneTask>& tasks, const TunerOptions& options);
 
 }  // namespace hone::search

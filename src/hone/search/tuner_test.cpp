@@ -100,6 +100,24 @@ TEST_F(TunerTest, StopsAtOnceWhenTold) {
   EXPECT_GE(*records_->count(), 3);
 }
 
+TEST_F(TunerTest, CombinesAnySpaceSearchAndModel) {
+  options_.trials_per_task = 12;
+  options_.batch = 4;
+  options_.search_options.evolutionary.population = 32;
+  for (const char* space : {"mapping", "sketch"})
+    for (const char* search : {"exhaustive", "evolutionary", "droplet"})
+      for (const char* model : {"none", "ansor", "rank-knob"}) {
+        options_.space = space;
+        options_.search = search;
+        options_.cost_model = model;
+        options_.records = nullptr;
+        const Result<TuneReport> report = tune({product_task(13, 48, 17)}, options_);
+        ASSERT_TRUE(report) << space << " " << search << " " << model << ": " << report.error().message;
+        EXPECT_GE(report->progress.trials, 3) << space << " " << search << " " << model;
+        EXPECT_TRUE(std::isfinite(report->progress.tasks[0].best_ns)) << space << " " << search << " " << model;
+      }
+}
+
 TEST_F(TunerTest, NeedsNoRecords) {
   options_.records = nullptr;
   options_.trials = 2;
@@ -123,10 +141,14 @@ TEST_F(TunerTest, TellsIfRecordsCannotBeWritten) {
 
 TEST_F(TunerTest, NamesWhatThereIs) {
   options_.space = "moon";
-  EXPECT_THAT(tune({product_task(5, 16, 3)}, options_).error().message, HasSubstr("no space 'moon', only: mapping"));
+  EXPECT_THAT(tune({product_task(5, 16, 3)}, options_).error().message,
+              HasSubstr("no space 'moon', only: mapping, sketch"));
   options_.space = "mapping";
   options_.search = "dowsing";
   EXPECT_THAT(tune({product_task(5, 16, 3)}, options_).error().message, HasSubstr("dowsing"));
+  options_.search = "random";
+  options_.cost_model = "oracle";
+  EXPECT_THAT(tune({product_task(5, 16, 3)}, options_).error().message, HasSubstr("oracle"));
 }
 
 }  // namespace

@@ -1,0 +1,88 @@
+#include "hone/search/model_scorer.h"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+namespace hone::search {
+namespace {
+
+/// Beyond so many, what was built is forgotten: a program takes some tens of kilobytes.
+constexpr std::size_t kMostKept = 4096;
+
+std::shared_ptr<const Built> build_one(const Space& space, const Candidate& candidate) {
+  const Result<schedule::Schedule> made = space.build(candidate);
+  return made ? std::make_shared<const Built>(Built{made->program(), made->trace()}) : nullptr;
+}
+
+}  // namespace
+
+std::shared_ptr<const Built> Builder::build(const Candidate& candidate) { return build(std::span(&candidate, 1))[0]; }
+
+std::vector<std::shared_ptr<const Built>> Builder::build(std::span<const Candidate> candidates) {
+  std::vector<std::shared_ptr<const Built>> all(candidates.size());
+  std::vector<std::size_t> missing;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (const auto found = built_.find(candidates[i]); found != built_.end())
+      all[i] = found->second;
+    else
+      missing.push_back(i);
+  }
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < missing.size(); i = next++)
+      all[missing[i]] = build_one(space_, candidates[missing[i]]);
+  };
+  constexpr std::size_t kPerThread = 8;
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 1; i < std::min<std::size_t>(std::thread::hardware_concurrency(), missing.size() / kPerThread);
+       ++i)
+    threads.emplace_back(work);
+  work();
+  threads.clear();
+  if (built_.size() + missing.size() > kMostKept) built_.clear();
+  for (const std::size_t i : missing) built_.emplace(candidates[i], all[i]);
+  return all;
+}
+
+std::string Builder::refusal(const Candidate& candidate) const {
+  const Result<schedule::Schedule> made = space_.build(candidate);
+  return made ? "" : made.error().message;
+}
+
+cost::Subject subject_of(const Space& space, const Candidate& candidate, const Built& built, const ScoredTask& task) {
+  cost::Subject subject{.task = task.key, .family = task.family, .program = &built.program, .trace = &built.trace};
+  // Sketches have different knobs: each has its own places, those of the others are 0.
+  const std::vector<space::Sketch>& sketches = space.sketches();
+  for (std::size_t s = 0; s < sketches.size(); ++s) {
+    subject.knobs.push_back(s == candidate.sketch ? 1 : 0);
+    for (std::size_t k = 0; k < sketches[s].knobs.size(); ++k) {
+      const auto& options = sketches[s].knobs[k].options;
+      for (std::size_t i = 0; i < options.front().size(); ++i) {
+        const bool has_number = s == candidate.sketch && i < options[candidate.choices[k]].size();
+        subject.knobs.push_back(has_number ? static_cast<double>(options[candidate.choices[k]][i]) : 0);
+      }
+    }
+  }
+  return subject;
+}
+
+Scorer model_scorer(const Space& space, Builder& builder, cost::CostModel& model, ScoredTask task) {
+  return [&space, &builder, &model, task = std::move(task)](std::span<const Candidate> candidates) {
+    std::vector<double> scores;
+    if (!model.is_trained(task.key, task.family)) return scores;
+    const std::vector<std::shared_ptr<const Built>> built = builder.build(candidates);
+    std::vector<cost::Subject> subjects;
+    for (std::size_t i = 0; i < candidates.size(); ++i)
+      if (built[i]) subjects.push_back(subject_of(space, candidates[i], *built[i], task));
+    const Result<std::vector<double>> predicted = model.predict(subjects);
+    if (!predicted) return scores;
+    scores.assign(candidates.size(), -std::numeric_limits<double>::infinity());
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < candidates.size(); ++i)
+      if (built[i]) scores[i] = (*predicted)[next++];
+    return scores;
+  };
+}
+
+}  // namespace hone::search

@@ -1,0 +1,47 @@
+/// Scores candidates by a cost model: builds them, several at a time, and shows the model their programs and traces.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "hone/cost/cost_model.h"
+#include "hone/search/search.h"
+
+namespace hone::search {
+
+/// A candidate as the measurer and cost models need it.
+struct Built {
+  schedule::Program program;
+  schedule::Trace trace;
+};
+
+/// Builds the candidates of one space, and keeps what it built lately. Not thread-safe, but builds on several threads.
+class Builder {
+ public:
+  /// `space` must outlive it.
+  explicit Builder(const Space& space) : space_(space) {}
+
+  /// Null if the candidate cannot be built.
+  std::shared_ptr<const Built> build(const Candidate& candidate);
+  std::vector<std::shared_ptr<const Built>> build(std::span<const Candidate> candidates);
+  /// Why a candidate cannot be built; empty if it can.
+  std::string refusal(const Candidate& candidate) const;
+
+ private:
+  const Space& space_;
+  std::map<Candidate, std::shared_ptr<const Built>> built_;
+};
+
+/// Which task candidates belong to, for a cost model.
+struct ScoredTask {
+  std::string key, family;
+};
+
+/// What a cost model sees of a candidate.
+cost::Subject subject_of(const Space& space, const Candidate& candidate, const Built& built, const ScoredTask& task);
+
+/// A scorer that asks the model as soon as it knows anything about the task. All three must outlive it.
+Scorer model_scorer(const Space& space, Builder& builder, cost::CostModel& model, ScoredTask task);
+
+}  // namespace hone::search
