@@ -5,6 +5,7 @@
 
 #include "hone/ir/rewrite.h"
 #include "hone/schedule/primitives.h"
+#include "hone/space/layout.h"
 #include "hone/space/sketch/analysis.h"
 #include "hone/space/sketch/building.h"
 #include "hone/space/sketch/factors.h"
@@ -35,6 +36,17 @@ bool is_output(const Program& program, const std::string& block) {
                      [&](const ir::Expr& buffer) { return schedule::is_param(program, buffer); });
 }
 
+/// Whether what reads a block uses each element few times only: lane by lane, as windows do.
+bool is_used_once(const Program& program, const std::string& block) {
+  const std::vector<std::string> readers = readers_of(program, block);
+  return std::all_of(readers.begin(), readers.end(), [&](const std::string& reader) {
+    const std::vector<NaiveLoop> loops = naive_loops(program, reader);
+    const std::optional<Lanes> lanes = lanes_of(loops);
+    const std::vector<Read> reads = reads_of(schedule::find_block(program, reader, "sketch")->block());
+    return lanes && std::all_of(reads.begin(), reads.end(), [&](const Read& r) { return r.uses(lanes->inner); });
+  });
+}
+
 std::vector<Factors> place_options(const Program& program, const std::string& block) {
   std::vector<Factors> options = {{kRoot}};
   if (is_output(program, block)) return options;
@@ -42,7 +54,7 @@ std::vector<Factors> place_options(const Program& program, const std::string& bl
   if (readers.empty()) return options;
   const bool is_reduction = schedule::is_reduction(schedule::find_block(program, block, "sketch")->block());
   if (!is_reduction && schedule::compute_inline(program, block)) options.push_back({kInline});
-  constexpr std::size_t kTileLevels = 4;
+  constexpr std::size_t kTileLevels = 3;
   std::size_t places = kMostPlaces;
   for (const std::string& reader : readers) {
     const BlockParts parts = parts_of(program, reader);
@@ -156,7 +168,9 @@ Action plain_action(const Program& program, const std::string& block, const Rule
     return action.knobs.back().name;
   };
   if (parts.is_empty) return action;
-  const std::string where = add("where", place_options(program, block), 0);
+  std::vector<Factors> places = place_options(program, block);
+  const std::size_t first_place = places.size() > 1 && places[1][0] == kInline && is_used_once(program, block) ? 1 : 0;
+  const std::string where = add("where", std::move(places), first_place);
   const std::string sums = add("sums", sum_options(parts, context.target), 0);
   action.first.back() = action.knobs.back().options.size() > 1 ? 1 : 0;
   std::string parallel;
@@ -175,8 +189,8 @@ Action plain_action(const Program& program, const std::string& block, const Rule
     if (sum[0] == kLanes) HONE_TRY(cut_into_lanes(building, block, sum[1]));
     std::string loop;
     if (place >= kAtLoop) {
-      const std::vector<std::string> places = places_of(building, block);
-      if (!places.empty()) loop = places[std::min(static_cast<std::size_t>(place - kAtLoop), places.size() - 1)];
+      const std::vector<std::string> loops = places_of(building, block);
+      if (!loops.empty()) loop = loops[std::min(static_cast<std::size_t>(place - kAtLoop), loops.size() - 1)];
       if (!loop.empty()) HONE_TRY(building.apply(schedule::ComputeAt{block, loop}));
     }
     if (sum[0] == kLanes) return sum_in_lanes(building, block);

@@ -65,9 +65,13 @@ class Enumeration {
 
   bool fits(const Factors& tile) const {
     std::int64_t loaded = 0;
-    for (const std::vector<bool>& used : uses_)
+    bool is_product = uses_.empty();  // something is the same for all lanes, and needs no vector of its own
+    for (const std::vector<bool>& used : uses_) {
       if (used[vector_axis_]) loaded = loaded == 0 ? count(tile, used) : std::min(loaded, count(tile, used));
-    return count(tile, std::vector<bool>(tile.size(), true)) + loaded + 1 <= registers_;
+      is_product |= !used[vector_axis_];
+    }
+    const std::int64_t sums = count(tile, std::vector<bool>(tile.size(), true));
+    return is_product ? sums + loaded + 1 <= registers_ : 2 * sums <= registers_;
   }
 
   double cost(const Factors& tile) const {
@@ -101,6 +105,7 @@ class Enumeration {
     std::stable_sort(scored_.begin(), scored_.end(), [](const Scored& a, const Scored& b) { return a.cost < b.cost; });
     const double limit = scored_[0].cost * kWorstToBest;
     const Factors best = scored_[0].tile;
+    tiles.cost = scored_[0].cost;
     for (const Scored& scored : scored_)
       if (scored.cost <= limit && tiles.options.size() < kMostOptions) tiles.options.push_back(scored.tile);
     std::sort(tiles.options.begin(), tiles.options.end());

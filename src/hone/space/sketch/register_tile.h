@@ -12,6 +12,7 @@ namespace hone::space {
 struct RegisterTiles {
   std::vector<Factors> options;  ///< at least one, ascending
   std::size_t best = 0;          ///< the one that wastes and loads least
+  double cost = 1;               ///< of the best: about the time by the time that nothing but multiply-adds would take
 };
 
 /// Tiles of the spatial axes of a block whose elements, and what is needed to add to them, fit the target's vector

@@ -6,12 +6,17 @@
 
 #include "hone/ir/rewrite.h"
 #include "hone/schedule/primitives.h"
+#include "hone/space/layout.h"
 #include "hone/space/sketch/analysis.h"
 #include "hone/space/sketch/plain.h"
 #include "hone/space/sketch/tile.h"
+#include "hone/space/winograd_schedule.h"
 
 namespace hone::space {
 namespace {
+
+/// What it may cost to write results a second time, and to bring them into another order.
+constexpr double kCopying = 1.02, kTransposing = 1.05;
 
 Derivation visited(const Derivation& derivation) {
   Derivation next = derivation;
@@ -79,12 +84,55 @@ std::vector<Derivation> tile(const Derivation& derivation, const std::string& bl
       if (!next.schedule.apply(schedule::TransformLayout{
               buffer, fmt::format("({}) -> ({})", fmt::join(from, ", "), fmt::join(to, ", "))}))
         continue;
+      next.cost *= kTransposing;
     }
     if (consumer) std::erase_if(next.actions, [&](const Action& action) { return action.block == *consumer; });
     next.actions.push_back(tile_action(next.program(), {block, structure, loop, consumer}, context));
     found.push_back(std::move(next));
   }
   return found;
+}
+
+/// Winograd convolutions have a schedule of their own, with decisions of its own.
+Rule winograd() {
+  const auto build = [](const Program& naive, const WinogradChoice& choice, const Task& task,
+                        const codegen::Target& target) {
+    const ir::Expr weight = winograd_weight(naive);
+    const bool is_constant = std::any_of(task.constants.begin(), task.constants.end(),
+                                         [&](std::size_t i) { return naive.params[i].is(weight); });
+    return schedule_winograd(naive, is_constant, default_winograd_tile(naive, target, choice), target);
+  };
+  return {"winograd",
+          [build](const Derivation& derivation, const std::string&, const RuleContext& context) {
+            const bool fits = derivation.actions.empty() && derivation.schedule.trace().empty() &&
+                              is_winograd(derivation.program()) &&
+                              build(derivation.program(), {}, context.task, context.target);
+            return fits ? Verdict::ApplyAndStop : Verdict::Skip;
+          },
+          [build](const Derivation& derivation, const std::string& block, const RuleContext& context) {
+            Derivation next = derivation;
+            next.pending.clear();
+            Action action{.block = block};
+            action.knobs = {{"tiles", {{0}, {4}, {8}, {12}, {16}, {24}, {32}, {48}, {64}}},
+                            {"product", {{0, 0}}},
+                            {"channels", {{0}, {16}, {32}, {48}, {64}, {96}, {128}, {192}, {256}}}};
+            for (std::int64_t rows = 2; rows <= 14; ++rows)
+              for (std::int64_t vectors = 1; vectors <= 4; ++vectors)
+                if (rows * vectors >= 8 && (rows + 1) * vectors < context.target.vector_registers)
+                  action.knobs[1].options.push_back({rows, vectors});
+            action.first = {0, 0, 0};
+            action.apply = [=, naive = derivation.program(), task = context.task,
+                            target = context.target](Building& building) -> Result<void> {
+              const std::vector<std::int64_t>& product = building.decided("product");
+              HONE_TRY(
+                  building.schedule,
+                  build(naive, {building.decided("tiles")[0], product[0], product[1], building.decided("channels")[0]},
+                        task, target));
+              return {};
+            };
+            next.actions.push_back(std::move(action));
+            return std::vector<Derivation>{std::move(next)};
+          }};
 }
 
 Rule always_inline() {
@@ -118,6 +166,7 @@ Rule add_cache_write() {
           [](const Derivation& derivation, const std::string& block, const RuleContext&) -> std::vector<Derivation> {
             Derivation next = derivation;
             if (!next.schedule.apply(schedule::CacheWrite{block, ir::Scope::Global})) return {};
+            next.cost *= kCopying;
             return {std::move(next)};
           }};
 }
@@ -171,13 +220,15 @@ bool RuleContext::is_constant(const Program& program, const ir::Expr& buffer) co
 }
 
 std::vector<Rule> cpu_rules() {
-  return {always_inline(), add_cache_write(), tile_with_fusion(), multi_level_tile(), tile_windows(), skip()};
+  return {winograd(),     always_inline(), add_cache_write(), tile_with_fusion(), multi_level_tile(),
+          tile_windows(), skip()};
 }
 
 std::vector<Derivation> derive(const ir::Function& naive, const RuleContext& context, const SketchOptions& options) {
   std::vector<Rule> rules = options.rules;
   for (Rule& rule : cpu_rules()) rules.push_back(std::move(rule));
   Derivation start{schedule::Schedule(naive), {}, {}};
+  if (!is_winograd(naive)) follow_layouts(start.schedule);  // its own schedule does
   for (const schedule::Path& path : schedule::blocks(naive)) start.pending.push_back(path.block().name);
 
   std::vector<Derivation> work = {std::move(start)}, done;

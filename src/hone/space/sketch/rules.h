@@ -38,6 +38,7 @@ struct Action {
   std::string name;  ///< for the name of the sketch; may be empty
   std::vector<Knob> knobs;
   std::vector<std::size_t> first;  ///< for each knob what to choose when nothing is known
+  double cost = 1;                 ///< what that may cost, to choose among sketches: 1 is best
   std::function<Result<void>(Building&)> apply, finish;
 };
 
@@ -65,6 +66,7 @@ struct Derivation {
   schedule::Schedule schedule;       ///< what is done for good, whatever will be decided; loops are the naive ones
   std::vector<std::string> pending;  ///< blocks to visit; the last is next
   std::vector<Action> actions;
+  double cost = 1;  ///< of what is done for good; see Action
 
   const schedule::Program& program() const { return schedule.program(); }
 };

@@ -9,19 +9,27 @@
 namespace hone::space {
 namespace {
 
+/// What an algorithm costs that does more work than another.
+constexpr double kUnlikely = 100;
+
 /// A sketch with what builds its candidates.
 struct Derived {
   Derivation derivation;
   std::vector<std::size_t> first;
+  double cost = 1;  ///< estimated, of the first candidate
 };
 
 class SketchSpace : public Space {
  public:
   SketchSpace(const Task& task, const codegen::Target& target, const SketchOptions& options) {
-    for (const Algorithm& algorithm : task.algorithms)
+    for (const Algorithm& algorithm : task.algorithms) {
+      const bool is_likely = &algorithm == &task.algorithms[std::min(task.likely, task.algorithms.size() - 1)];
       for (const Tiles tiles : {Tiles::Hardware, Tiles::Divisor})
-        for (Derivation& derivation : derive(algorithm.naive, {task, target, tiles}, options))
+        for (Derivation& derivation : derive(algorithm.naive, {task, target, tiles}, options)) {
+          if (!is_likely) derivation.cost *= kUnlikely;
           add(algorithm, tiles, std::move(derivation));
+        }
+    }
     if (sketches_.empty()) {
       sketches_.push_back({"untouched", {}});
       derived_.push_back({Derivation{schedule::Schedule(task.naive()), {}, {}}, {}});
@@ -30,7 +38,11 @@ class SketchSpace : public Space {
 
   std::string_view name() const override { return "sketch"; }
   const std::vector<Sketch>& sketches() const override { return sketches_; }
-  Candidate first() const override { return {0, derived_[0].first}; }
+  Candidate first() const override {
+    const auto best = std::min_element(derived_.begin(), derived_.end(),
+                                       [](const Derived& a, const Derived& b) { return a.cost < b.cost; });
+    return {static_cast<std::size_t>(best - derived_.begin()), best->first};
+  }
 
   Result<schedule::Schedule> build(const Candidate& candidate) const override {
     return build(sketches_[candidate.sketch], derived_[candidate.sketch], candidate.choices);
@@ -53,10 +65,12 @@ class SketchSpace : public Space {
   /// Keeps a sketch if its first candidate can be built and it differs from the others.
   void add(const Algorithm& algorithm, Tiles tiles, Derivation derivation) {
     Derived derived{std::move(derivation), {}};
+    derived.cost = derived.derivation.cost;
     Sketch sketch{algorithm.name, {}};
     bool is_tiled = false;
     for (Action& action : derived.derivation.actions) {
       is_tiled |= !action.name.empty();
+      derived.cost *= action.cost;
       if (!action.name.empty()) sketch.name += " " + action.name;
       sketch.knobs.insert(sketch.knobs.end(), action.knobs.begin(), action.knobs.end());
       derived.first.insert(derived.first.end(), action.first.begin(), action.first.end());

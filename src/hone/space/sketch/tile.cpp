@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "hone/ir/rewrite.h"
+#include "hone/space/layout.h"
 #include "hone/space/sketch/tiling.h"
 
 namespace hone::space {
@@ -37,7 +38,7 @@ Tiling look_at(const Program& program, const TilePlan& plan, const RuleContext& 
     if (context.is_constant(program, read.buffer)) {
       if (std::find(tiling.constants.begin(), tiling.constants.end(), name) == tiling.constants.end())
         tiling.constants.push_back(name);
-    } else if (read.uses(lanes) && schedule::is_param(program, read.buffer) && plan.structure.size() > 3 &&
+    } else if (schedule::is_param(program, read.buffer) && plan.structure.size() > 3 &&
                std::find(tiling.copied.begin(), tiling.copied.end(), name) == tiling.copied.end()) {
       tiling.copied.push_back(name);
     }
@@ -50,6 +51,7 @@ Tiling look_at(const Program& program, const TilePlan& plan, const RuleContext& 
 
 std::vector<std::string> vector_loops(const Program& program, const std::string& block, const RuleContext& context) {
   const BlockParts parts = parts_of(program, block);
+  if (const std::optional<Lanes> lanes = lanes_of(naive_loops(program, block))) return {lanes->inner.name};
   std::vector<std::string> loops;
   for (std::size_t i = parts.spatial.size(); i-- > 0;) {
     const NaiveLoop& loop = parts.spatial[i];
@@ -73,6 +75,7 @@ Action tile_action(const Program& program, const TilePlan& plan, const RuleConte
   Action action{.block = plan.block, .name = fmt::format("{}({})", plan.block, plan.vector_loop)};
   action.knobs = std::move(knobs.knobs);
   action.first = std::move(knobs.first);
+  action.cost = knobs.cost;
   action.apply = [tiling](Building& building) { return build_tiles(*tiling, building); };
   action.finish = [tiling](Building& building) { return run_tiles_parallel(*tiling, building); };
   return action;

@@ -10,6 +10,18 @@ namespace {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+/// Tiles of at most so many vectors are written out: their sums fit the registers, or nearly.
+constexpr std::int64_t kMostRows = 32;
+
+/// A factor of a loop of `count` tiles that leaves no tail, not far below the one that was decided, if there is one:
+/// each tail is one more copy of the code.
+std::int64_t rounded(std::int64_t factor, std::int64_t count) {
+  factor = std::min(factor, count);
+  for (std::int64_t exact = factor; 3 * exact > factor; --exact)
+    if (count % exact == 0) return exact;
+  return factor;
+}
+
 /// Builds the loops of one candidate.
 class Builder {
  public:
@@ -40,7 +52,7 @@ class Builder {
     std::int64_t left = ceil_div(loop.extent, decided("tile")[axis]);
     if (tiling_.spatial_levels() > 2) factors = decided(loop.name);
     for (std::size_t i = factors.size(); i-- > 0;) {
-      factors[i] = std::min(factors[i], left);
+      factors[i] = rounded(factors[i], left);
       left = ceil_div(left, factors[i]);
     }
     factors.push_back(decided("tile")[axis]);
@@ -122,8 +134,10 @@ class Builder {
         if (first_reduction_.empty()) first_reduction_ = level.front();
       }
       order.insert(order.end(), level.begin(), level.end());
-      // Around a tile alone there is nothing left to share.
-      if (!is_last_tile && !is_last_reduction && !level.empty()) ends_.push_back(order.back());
+      // Around few tiles there is little left to share.
+      const bool is_inner =
+          is_last_tile || is_last_reduction || (kind == 'S' && spatial_level + 2 == tiling_.spatial_levels());
+      if ((!is_inner || (kind == 'S' && spatial_level == 0)) && !level.empty()) ends_.push_back(order.back());
       if (kind == 'S' && !is_last_tile) fusable_.push_back(is_reducing || order.empty() ? "" : order.back());
       (kind == 'S' ? spatial_level : reduction_level)++;
     }
@@ -142,7 +156,10 @@ class Builder {
   Result<void> mark_loops() {
     const std::string& lanes = spatial_[tiling_.vector_axis].back();
     if (!lanes.empty()) HONE_TRY(building_.apply(schedule::Vectorize{lanes}));
-    if (tiling_.tiles == Tiles::Hardware)
+    std::int64_t copies = 1;
+    for (const std::string& loop : tile_)
+      if (loop != lanes) copies *= extent_of(building_.program(), loop);
+    if (copies <= kMostRows)
       for (const std::string& loop : tile_)
         if (loop != lanes) HONE_TRY(building_.apply(schedule::Unroll{loop}));
     const std::int64_t budget = decided("unroll")[0];

@@ -10,6 +10,9 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 
 std::int64_t bytes_of(const Read& read) { return read.elements() * read.buffer.type().bits() / 8; }
 
+/// Of tiles that were not chosen for anything but dividing.
+constexpr double kUnknownCost = 10;
+
 /// Factors of the levels between the outermost and the register tile, for tiles of `inner` elements at least.
 std::vector<Factors> middle_options(std::int64_t extent, std::int64_t inner, std::size_t levels) {
   const std::int64_t count = ceil_div(extent, inner);
@@ -32,6 +35,7 @@ void add_hardware_knobs(const Tiling& tiling, const codegen::Target& target, int
   for (const Factors& tile : tiles.options)
     for (std::size_t i = 0; i < tile.size(); ++i) smallest[i] = std::min(smallest[i], tile[i]);
   knobs.add(tiling.knob("tile"), std::move(tiles.options), tiles.best);
+  knobs.cost = tiles.cost;
   if (tiling.spatial_levels() < 3) return;
   for (std::size_t i = 0; i < tiling.axes.size(); ++i)
     knobs.add(tiling.knob(tiling.axes[i].name),
@@ -39,9 +43,13 @@ void add_hardware_knobs(const Tiling& tiling, const codegen::Target& target, int
 }
 
 void add_divisor_knobs(const Tiling& tiling, const codegen::Target& target, int bits, Knobs& knobs) {
+  knobs.cost = kUnknownCost;
   for (std::size_t i = 0; i < tiling.axes.size(); ++i) {
-    std::vector<Factors> options =
-        thinned(factorizations(tiling.axes[i].extent, tiling.spatial_levels() - 1, kMaxInnermost));
+    std::vector<Factors> options = factorizations(tiling.axes[i].extent, tiling.spatial_levels() - 1, kMaxInnermost);
+    const auto is_narrow = [&](const Factors& factors) { return 2 * factors.back() < target.lanes(bits); };
+    if (i == tiling.vector_axis && !std::all_of(options.begin(), options.end(), is_narrow))
+      std::erase_if(options, is_narrow);
+    options = thinned(std::move(options));
     std::size_t best = 0;  // a vector in the vector axis, single iterations elsewhere
     for (std::size_t k = 0; k < options.size(); ++k)
       if (i == tiling.vector_axis && options[k].back() <= target.lanes(bits) && options[k].front() == 1 &&
@@ -51,14 +59,17 @@ void add_divisor_knobs(const Tiling& tiling, const codegen::Target& target, int 
   }
 }
 
-/// Inner parts of a reduction: all of it, or a part that is worth keeping sums in registers for.
+/// Inner parts of a reduction: all of it, or a part that is worth keeping sums in registers for. Short loops, such as
+/// those over a kernel, are split off one iteration at a time or not at all.
 std::vector<Factors> reduction_options(std::int64_t extent) {
   constexpr std::int64_t kFewest = 8;
+  if (extent < kFewest) return {{1}, {extent}};
+  if (extent < 4 * kFewest) return {{extent}};
   std::vector<Factors> options;
   const Factors exact = divisors(extent);
   const bool has_divisors = exact.size() > 2 || extent <= kMaxInnermost;
   for (const std::int64_t size : has_divisors ? exact : block_sizes(extent))
-    if (size >= std::min(kFewest, extent) || (extent < 4 * kFewest)) options.push_back({size});
+    if (size >= kFewest) options.push_back({size});
   return options;
 }
 
@@ -105,7 +116,11 @@ Knobs knobs_of(const Tiling& tiling, const codegen::Target& target) {
     }
   if (tiling.axes.size() > 1 && tiling.spatial_levels() > 2) add_order_knob(tiling, knobs);
   if (tiling.plan.consumer && tiling.spatial_levels() > 2) knobs.add(tiling.knob("fuse"), {{0}, {1}, {2}}, 2);
-  knobs.add(tiling.knob("unroll"), {{0}, {16}, {64}, {512}});
+  // In statements. A hardware tile is written out in any case; with it loops over a kernel may be.
+  if (tiling.tiles == Tiles::Hardware)
+    knobs.add(tiling.knob("unroll"), {{0}, {64}, {256}}, tiling.is_product() ? 0 : 2);
+  else
+    knobs.add(tiling.knob("unroll"), {{0}, {16}, {64}, {512}});
   if (tiling.runs_parallel) {
     std::vector<Factors> counts;
     for (std::size_t i = 1; i <= tiling.axes.size(); ++i) counts.push_back({static_cast<std::int64_t>(i)});
@@ -113,12 +128,17 @@ Knobs knobs_of(const Tiling& tiling, const codegen::Target& target) {
     knobs.add(tiling.knob("parallel"), std::move(counts), last);
   }
   for (const std::string& operand : tiling.copied) {
-    bool is_in_rows = true;
-    for (const Read& read : tiling.reads)
-      if (ir::name_of(read.buffer) == operand) is_in_rows &= read.is_strided_in(tiling.axes[tiling.vector_axis]);
+    const NaiveLoop& lanes = tiling.axes[tiling.vector_axis];
+    bool is_in_rows = true, is_in_lanes = false;
+    for (const Read& read : tiling.reads) {
+      if (ir::name_of(read.buffer) != operand) continue;
+      is_in_rows &= read.is_strided_in(lanes);
+      is_in_lanes |= read.uses(lanes);
+    }
     std::vector<Factors> options;
     if (is_in_rows) options.push_back({kNoCopy});
-    options.insert(options.end(), {{kBefore}, {kAtLevel}, {kAtLevel + 1}, {kAtLevel + 2}});
+    if (is_in_lanes) options.push_back({kBefore});
+    options.insert(options.end(), {{kAtLevel}, {kAtLevel + 1}, {kAtLevel + 2}});  // the spatial ones and a reduction's
     knobs.add(tiling.knob("copy " + operand), std::move(options));
   }
   return knobs;

@@ -38,6 +38,10 @@ struct Tiling {
   std::size_t reduction_levels() const {
     return static_cast<std::size_t>(std::count(plan.structure.begin(), plan.structure.end(), 'R'));
   }
+  /// Whether something that is read is the same for all lanes.
+  bool is_product() const {
+    return std::any_of(reads.begin(), reads.end(), [&](const Read& r) { return !r.uses(axes[vector_axis]); });
+  }
   std::string knob(std::string_view what) const { return fmt::format("{}.{}", plan.block, what); }
 };
 
@@ -45,6 +49,7 @@ struct Tiling {
 struct Knobs {
   std::vector<Knob> knobs;
   std::vector<std::size_t> first;
+  double cost = 1;  ///< see Action
 
   void add(std::string name, std::vector<Factors> options, std::size_t first_choice = 0) {
     knobs.push_back({std::move(name), std::move(options)});
