@@ -17,6 +17,7 @@ using testing::Not;
 using HoneRun = CommandTest;
 using HoneInspect = CommandTest;
 using HoneBench = CommandTest;
+using HoneRecords = CommandTest;
 using HoneTune = CommandTest;
 
 TEST_F(HoneRun, PrintsAndStoresWhatTheModelComputes) {
@@ -137,6 +138,35 @@ TEST_F(HoneTune, FindsKernelsThatRunsThenUse) {
     return hone(std::string("run dense.onnx --random --dim batch=5 --threads 1 --records ") + records).output;
   };
   EXPECT_EQ(result("r.db"), result("none"));
+}
+
+TEST_F(HoneRecords, AreListedShownMovedAndPruned) {
+  write_dense();
+  ASSERT_EQ(hone("tune dense.onnx --dim batch=5 --threads 1 --records a.db --trials 4").status, 0);
+  const Outcome listed = hone("records ls --records a.db");
+  EXPECT_EQ(listed.status, 0) << listed.errors;
+  EXPECT_THAT(listed.output, HasSubstr("5x3 3x2 5x2"));
+  const std::string lines = hone("records export --records a.db").output;
+  const auto task = nlohmann::json::parse(lines.substr(0, lines.find('\n')));
+  const std::string key = task.at("task").get<std::string>().substr(0, 8);
+  const Outcome shown = hone("records show " + key + " --records a.db");
+  for (const char* part : {"task ", "block ", "median us", "\"space\":\"mapping\"", "steps"})
+    EXPECT_THAT(shown.output, HasSubstr(part));
+  EXPECT_EQ(hone("records export lines.json --records a.db").status, 0);
+  EXPECT_THAT(hone("records import lines.json --records b.db").output, HasSubstr("new records in b.db"));
+  EXPECT_EQ(hone("records ls --records b.db").output, listed.output);
+  EXPECT_THAT(hone("records merge a.db --records b.db").output, HasSubstr("0 new records"));
+  EXPECT_THAT(hone("records prune --keep 1 --records b.db").output, HasSubstr("records deleted"));
+  EXPECT_THAT(hone("inspect dense.onnx --dim batch=5 --threads 1 --records b.db").output, HasSubstr("tuned"));
+}
+
+TEST_F(HoneRecords, RefusesWhatIsNotThere) {
+  write("lines.json", "{}\n");
+  expect_refusal(hone("records ls --records none.db"), {"none.db"});
+  expect_refusal(hone("records burn --records none.db"), {"burn", "ls"});
+  expect_refusal(hone("records show --records none.db"), {"first digits of a task"});
+  expect_refusal(hone("records import lines.json --records new.db"), {"line 1"});
+  expect_refusal(hone("records import missing.json --records new.db"), {"missing.json"});
 }
 
 TEST_F(HoneTune, WritesJsonForMachines) {

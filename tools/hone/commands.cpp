@@ -6,6 +6,7 @@ Action add_bench(CLI::App& parser);
 Action add_completion(CLI::App& parser);
 Action add_inspect(CLI::App& parser);
 Action add_man(CLI::App& parser);
+Action add_records(CLI::App& parser);
 Action add_run(CLI::App& parser);
 Action add_targets(CLI::App& parser);
 Action add_tune(CLI::App& parser);
@@ -16,6 +17,7 @@ std::span<const Command> commands() {
       {"inspect", "show what a model consists of, and what it is compiled to", add_inspect},
       {"bench", "measure how long a model takes, kernel by kernel", add_bench},
       {"tune", "search for faster kernels of a model, and record them", add_tune},
+      {"records", "show and move what was measured", add_records},
       {"targets", "show the machines that models can be compiled for", add_targets},
       {"completion", "print a script that lets a shell complete this command", add_completion},
       {"man", "print the manual page", add_man},

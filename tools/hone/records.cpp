@@ -1,0 +1,155 @@
+// hone records: shows and moves what was measured.
+#include "hone/measure/records/records.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Option.hpp>
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fstream>
+#include <iostream>
+
+#include "command.h"
+#include "describe.h"
+#include "options.h"
+
+#include "hone/schedule/trace.h"
+
+namespace hone::command {
+namespace {
+
+using measure::Records;
+
+struct RecordsOptions {
+  std::string action, argument, records = "default";
+  std::int64_t keep = 10;
+  bool keeps_failures = false;
+};
+
+/// So many digits of a task's key tell tasks apart in practice, and fit into a table.
+constexpr std::size_t kShownDigits = 12;
+
+std::string us_text(double ns) { return std::isfinite(ns) ? ms_text(ns * 1e-3) : ""; }
+
+std::string shapes_text(const measure::TaskKey& task) {
+  std::vector<std::string> shapes;
+  for (const std::vector<std::int64_t>& shape : task.shapes) shapes.push_back(fmt::format("{}", fmt::join(shape, "x")));
+  return fmt::format("{}", fmt::join(shapes, " "));
+}
+
+Result<void> list(const Records& records) {
+  HONE_TRY(std::vector<measure::TaskSummary> tasks, records.summaries());
+  std::stable_sort(tasks.begin(), tasks.end(), [](const auto& a, const auto& b) { return a.target < b.target; });
+  std::string target;
+  Table table({"task", "trials", "failed", "best us", "shapes of the parameters"});
+  const auto flush = [&] {
+    if (!target.empty()) fmt::print("{}\n{}", target, table.text());
+    table = Table({"task", "trials", "failed", "best us", "shapes of the parameters"});
+  };
+  for (const measure::TaskSummary& task : tasks) {
+    if (task.target != target) {
+      flush();
+      target = task.target;
+    }
+    table.add({task.task.key.substr(0, kShownDigits), fmt::format("{}", task.trials), fmt::format("{}", task.failures),
+               us_text(task.best_ns), shapes_text(task.task)});
+  }
+  flush();
+  if (tasks.empty()) fmt::print("{} holds no records\n", records.file());
+  return {};
+}
+
+/// The keys of the tasks that begin with these digits.
+Result<std::vector<std::string>> find_tasks(const Records& records, const std::string& digits) {
+  HONE_TRY(const std::vector<measure::TaskSummary> tasks, records.summaries());
+  std::vector<std::string> keys;
+  for (const measure::TaskSummary& task : tasks)
+    if (task.task.key.starts_with(digits) && std::find(keys.begin(), keys.end(), task.task.key) == keys.end())
+      keys.push_back(task.task.key);
+  if (keys.empty())
+    return error(ErrorCode::NotFound, "no task in {} begins with '{}': `hone records ls` lists them", records.file(),
+                 digits);
+  return keys;
+}
+
+Result<void> show(const Records& records, const std::string& digits, std::int64_t count) {
+  HONE_TRY(const std::vector<std::string> keys, find_tasks(records, digits));
+  for (const std::string& key : keys) {
+    HONE_TRY(std::vector<measure::Record> found, records.find({.task = key}));
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.median_ns() < b.median_ns(); });
+    fmt::print("task {}\n{}\n", key, found.front().task.text);
+    Table table({"median us", "min us", "status", "checked", "candidate"});
+    for (std::size_t i = 0; i < std::min(found.size(), static_cast<std::size_t>(count)); ++i) {
+      const measure::Record& record = found[i];
+      table.add({us_text(record.median_ns()), us_text(record.min_ns()), std::string(to_string(record.status)),
+                 record.is_checked ? "yes" : "no", record.candidate});
+    }
+    fmt::print("{}", table.text());
+    if (const Result<schedule::Trace> trace = schedule::parse_trace(found.front().trace)) {
+      fmt::print("\nthe fastest one's steps\n");
+      for (const schedule::Step& step : *trace) fmt::print("  {}\n", schedule::to_text(step));
+    }
+  }
+  return {};
+}
+
+Result<void> export_to(const Records& records, const std::string& file) {
+  if (file.empty() || file == "-") return records.export_lines(std::cout);
+  std::ofstream out(file);
+  if (!out) return error(ErrorCode::InvalidArgument, "cannot write '{}'", file);
+  HONE_TRY(records.export_lines(out));
+  out.flush();
+  if (!out) return error(ErrorCode::InvalidArgument, "cannot write '{}': the disk may be full", file);
+  return {};
+}
+
+Result<void> import_from(Records& records, const std::string& file) {
+  std::ifstream in(file);
+  if (!in) return error(ErrorCode::NotFound, "cannot read '{}'", file);
+  HONE_TRY(const std::int64_t count, records.import_lines(in));
+  fmt::print("{} new records in {}\n", count, records.file());
+  return {};
+}
+
+Result<void> run_records(const RecordsOptions& options) {
+  const std::string file = options.records == "default" ? measure::default_records_file() : options.records;
+  const bool writes = options.action == "import" || options.action == "merge" || options.action == "prune";
+  const bool needs_argument = options.action == "show" || options.action == "import" || options.action == "merge";
+  if (needs_argument && options.argument.empty())
+    return error(ErrorCode::InvalidArgument, "hone records {} needs {}", options.action,
+                 options.action == "show" ? "the first digits of a task" : "a file");
+  HONE_TRY(Records records, Records::open(file, writes ? Records::Mode::ReadWrite : Records::Mode::ReadOnly));
+  if (options.action == "ls") return list(records);
+  if (options.action == "show") return show(records, options.argument, options.keep);
+  if (options.action == "export") return export_to(records, options.argument);
+  if (options.action == "import") return import_from(records, options.argument);
+  if (options.action == "merge") {
+    HONE_TRY(const Records other, Records::open(options.argument, Records::Mode::ReadOnly));
+    HONE_TRY(const std::int64_t count, records.merge(other));
+    fmt::print("{} new records in {}\n", count, file);
+    return {};
+  }
+  HONE_TRY(const std::int64_t count, records.prune(options.keep, options.keeps_failures));
+  fmt::print("{} records deleted from {}\n", count, file);
+  return {};
+}
+
+}  // namespace
+
+Action add_records(CLI::App& parser) {
+  const auto options = std::make_shared<RecordsOptions>();
+  add_text(parser, "action", options->action, "ls|show|export|import|merge|prune",
+           "list tasks, show one, write or read JSON lines, take in another file, or delete slow records")
+      ->required();
+  add_text(parser, "argument", options->argument, "FILE",
+           "the first digits of a task to show, or the file to export to, import from or merge");
+  constexpr std::int64_t kMost = 1'000'000;
+  add_number(parser, "--keep", options->keep, 0, kMost, "how many of each task are shown, or kept by prune (10)");
+  parser.add_flag("--keep-failures", options->keeps_failures, "let prune keep trials that failed");
+  add_text(parser, "--records", options->records, "FILE", "the file of records (HONE_RECORDS, or the user's own file)");
+  return [options] { return run_records(*options); };
+}
+
+}  // namespace hone::command
