@@ -178,6 +178,17 @@ TEST(Compile, AFunctionMayNotHideACFunctionThatTheModuleCalls) {
   EXPECT_TRUE(compile(Module{{{"other", {a}, body}}}, host_target()));
 }
 
+TEST(Compile, LoopsSayHowOftenTheyRun) {  // or deep loops of few iterations take registers from those of many
+  const Expr x = flat_buffer("x", kF32, 8), i = var("i"), j = var("j");
+  const Stmt add = store(x, {j}, load(x, {j}) + load(x, {imm(0)}));
+  const Stmt inner = make(For{.var = j, .extent = imm(7), .body = add});
+  const Function f{"f", {x}, make(For{.var = i, .extent = imm(192), .body = inner})};
+  const auto text = emit_llvm(Module{{f}}, host_target());
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_THAT(*text, HasSubstr("!\"branch_weights\", i32 191, i32 1}"));
+  EXPECT_THAT(*text, HasSubstr("!\"branch_weights\", i32 6, i32 1}"));
+}
+
 /// How many regions of memory this process may execute.
 int executable_regions() {
   std::ifstream maps("/proc/self/maps");

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <llvm/IR/MDBuilder.h>
+
 #include "hone/codegen/llvm/emitter.h"
 #include "hone/ir/rewrite.h"
 
@@ -106,8 +109,16 @@ void FunctionEmitter::emit_loop(const Expr& var, llvm::Value* begin, llvm::Value
   emit(body);
   llvm::Value* next = b_.CreateAdd(i, b_.getInt64(1), "", /*HasNUW=*/true, /*HasNSW=*/true);
   i->addIncoming(next, b_.GetInsertBlock());
-  b_.CreateCondBr(b_.CreateICmpSLT(next, end), loop, done)
-      ->setMetadata(llvm::LLVMContext::MD_loop, loop_metadata(m_.context));
+  llvm::BranchInst* again = b_.CreateCondBr(b_.CreateICmpSLT(next, end), loop, done);
+  again->setMetadata(llvm::LLVMContext::MD_loop, loop_metadata(m_.context));
+  // How often loops run decides what keeps its registers; otherwise LLVM takes the deepest loops for the hottest.
+  const auto *first = llvm::dyn_cast<llvm::ConstantInt>(begin), *last = llvm::dyn_cast<llvm::ConstantInt>(end);
+  if (first && last) {
+    const std::int64_t repeats = last->getSExtValue() - first->getSExtValue() - 1;
+    constexpr std::int64_t kMost = 1 << 30;  // weights have 32 bits
+    const auto weight = static_cast<std::uint32_t>(std::clamp<std::int64_t>(repeats, 1, kMost));
+    again->setMetadata(llvm::LLVMContext::MD_prof, llvm::MDBuilder(m_.context).createBranchWeights(weight, 1));
+  }
   enter(done);
 }
 
