@@ -34,7 +34,7 @@ void translate(const std::exception_ptr& pointer, void*) {
 }
 
 /// The extents of a port as onnxruntime gives them: numbers, names, or None.
-nb::list shape_of(const Port& port) {
+nb::list shape_list(const Port& port) {
   nb::list shape;
   for (std::size_t i = 0; i < port.shape.size(); ++i) {
     if (port.shape[i] >= 0) {
@@ -141,9 +141,10 @@ NB_MODULE(_native, m) {
           "name", [](const Port& port) { return port.name; }, "Its name in the model.")
       .def_prop_ro(
           "type", [](const Port& port) { return port.type_text; }, "Its type, such as 'tensor(float)'.")
-      .def_prop_ro("shape", shape_of, "Its extents: a number, the name of one that varies, or None if it has no name.")
+      .def_prop_ro("shape", shape_list,
+                   "Its extents: a number, the name of one that varies, or None if it has no name.")
       .def("__repr__", [](const Port& port) {
-        return nb::str("NodeArg(name={!r}, type={!r}, shape={})").format(port.name, port.type_text, shape_of(port));
+        return nb::str("NodeArg(name={!r}, type={!r}, shape={})").format(port.name, port.type_text, shape_list(port));
       });
 
   nb::class_<SessionOptions>(m, "Options", "How a session runs.")

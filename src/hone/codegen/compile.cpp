@@ -37,8 +37,8 @@ Result<ir::Module> prepare(ir::Module module, const Target& target, const Compil
   return module;
 }
 
-Result<std::string> write(const ir::Module& module, const Target& target, const CompileOptions& options,
-                          Output output) {
+Result<std::string> prepare_and_write(const ir::Module& module, const Target& target, const CompileOptions& options,
+                                      Output output) {
   HONE_TRY(const ir::Module lowered, prepare(module, target, options));
   return write_module(lowered, target, options, output);
 }
@@ -72,15 +72,15 @@ Result<CompiledModule> compile(const ir::Module& module, const Target& target, c
 }
 
 Result<std::string> emit_object(const ir::Module& module, const Target& target, const CompileOptions& options) {
-  return write(module, target, options, Output::Object);
+  return prepare_and_write(module, target, options, Output::Object);
 }
 
 Result<std::string> emit_assembly(const ir::Module& module, const Target& target, const CompileOptions& options) {
-  return write(module, target, options, Output::Assembly);
+  return prepare_and_write(module, target, options, Output::Assembly);
 }
 
 Result<std::string> emit_llvm(const ir::Module& module, const Target& target, const CompileOptions& options) {
-  return write(module, target, options, Output::LlvmIr);
+  return prepare_and_write(module, target, options, Output::LlvmIr);
 }
 
 }  // namespace hone::codegen

@@ -15,7 +15,7 @@ namespace {
 
 using namespace ir;
 
-constexpr std::int64_t kSize = 64;
+constexpr std::int64_t kElements = 64;
 
 Expr masked_load(const Expr& buffer, const Expr& at, const Expr& mask) {
   return make(Load{.buffer = buffer, .indices = {at}, .mask = mask});
@@ -29,11 +29,11 @@ Expr splat(const Expr& scalar, int lanes) { return make(Broadcast{scalar}, lanes
 
 /// One function per way to address memory, on elements of `type`.
 Module addressing(DType type, int lanes) {
-  const Expr a = flat_buffer("a", type, kSize), out = flat_buffer("out", type, kSize), i = var("i");
+  const Expr a = flat_buffer("a", type, kElements), out = flat_buffer("out", type, kElements), i = var("i");
   const Expr here = ramp(i * lanes, lanes), even = ramp(i * (2 * lanes), lanes, 2),
-             back = ramp(imm(kSize - 1) - i * lanes, lanes, -1);
-  const Expr wild = floor_mod(here * 7, constant(here.type(), kSize));
-  const std::int64_t steps = kSize / lanes;
+             back = ramp(imm(kElements - 1) - i * lanes, lanes, -1);
+  const Expr wild = floor_mod(here * 7, constant(here.type(), kElements));
+  const std::int64_t steps = kElements / lanes;
   Module module;
   const auto add = [&](const char* name, std::int64_t count, const Stmt& body) {
     module.functions.push_back({name, {a, out}, loop(i, count, body)});
@@ -48,10 +48,10 @@ Module addressing(DType type, int lanes) {
   add("scatter", steps, store(out, {wild}, load(a, {here})));
   add("scatter_the_last_lane_wins", steps, store(out, {splat(i, lanes)}, load(a, {here})));
   add("broadcast_load", steps, store(out, {here}, load(a, {splat(i, lanes)})));
-  const Expr tail = here < splat(imm(kSize - 5), lanes), spread = eq(floor_mod(here, 3), 1);
+  const Expr tail = here < splat(imm(kElements - 5), lanes), spread = eq(floor_mod(here, 3), 1);
   const Expr some = eq(floor_mod(i, 2), 0);
   add("tail_load", steps, store(out, {here}, masked_load(a, here, tail)));
-  add("tail_at_most", steps, store(out, {here}, masked_load(a, here, here <= splat(imm(kSize - 5), lanes))));
+  add("tail_at_most", steps, store(out, {here}, masked_load(a, here, here <= splat(imm(kElements - 5), lanes))));
   add("tail_store", steps, masked_store(out, here, load(a, {here}), tail));
   add("spread_load", steps, store(out, {here}, masked_load(a, here, spread)));
   add("spread_store", steps, masked_store(out, here, load(a, {here}), spread));
@@ -62,8 +62,8 @@ Module addressing(DType type, int lanes) {
   add("uniform_mask_load", steps, store(out, {here}, masked_load(a, here, splat(some, lanes))));
   add("uniform_mask_store", steps, masked_store(out, here, load(a, {here}), splat(some, lanes)));
   add("uniform_mask_gather", steps, store(out, {here}, masked_load(a, wild, splat(some, lanes))));
-  add("scalar_load", kSize, store(out, {i}, masked_load(a, i + 1, i < kSize - 1)));
-  add("scalar_store", kSize, masked_store(out, i + 1, load(a, {i}), i < kSize - 1));
+  add("scalar_load", kElements, store(out, {i}, masked_load(a, i + 1, i < kElements - 1)));
+  add("scalar_store", kElements, masked_store(out, i + 1, load(a, {i}), i < kElements - 1));
   add("all_true", steps, store(out, {here}, masked_load(a, here, constant(kBool.with_lanes(lanes), std::int64_t{1}))));
   return module;
 }
@@ -115,15 +115,15 @@ TEST(Memory, MaskedAccessesAtTheEndOfAPageDoNotFault) {
 
 TEST(Memory, ScratchBuffersOfEveryScopeAndSizeHoldTheirValues) {
   Module module;
-  const Expr a = flat_buffer("a", kF32, kSize), out = flat_buffer("out", kF32, kSize);
+  const Expr a = flat_buffer("a", kF32, kElements), out = flat_buffer("out", kF32, kElements);
   int number = 0;
   for (const Scope scope : {Scope::Global, Scope::Local, Scope::Register})
     for (const std::int64_t size : {std::int64_t{64}, std::int64_t{1} << 17}) {
       if (scope == Scope::Register && size > 64) continue;
       const Expr scratch = buffer("scratch", kF32, std::vector<std::int64_t>{size}, scope), i = var("i"), j = var("j");
-      const std::int64_t offset = size - kSize;
-      const Stmt fill = loop(i, kSize, store(scratch, {i + offset}, load(a, {i}) * constant(kF32, 2.0)));
-      const Stmt drain = loop(j, kSize, store(out, {j}, load(scratch, {imm(size - 1) - j})));
+      const std::int64_t offset = size - kElements;
+      const Stmt fill = loop(i, kElements, store(scratch, {i + offset}, load(a, {i}) * constant(kF32, 2.0)));
+      const Stmt drain = loop(j, kElements, store(out, {j}, load(scratch, {imm(size - 1) - j})));
       module.functions.push_back(
           {"scratch" + std::to_string(number++), {a, out}, make(Allocate{scratch, seq({fill, drain})})});
     }

@@ -8,20 +8,12 @@ using namespace ir;
 
 namespace {
 
-constexpr double kLog2E = 1.4426950408889634;
-constexpr double kLn2 = 0.6931471805599453;
-/// ln 2 in two parts; the first has 12 bits, so that its product with n is exact.
-constexpr double kLn2High = 0.693115234375, kLn2Low = 3.194618329871446e-05;
-/// Adding 1.5 * 2^23 rounds an f32 to a whole number, which stands in the low bits.
-constexpr double kRoundingShift = 12582912.0;
-constexpr std::int64_t kRoundingShiftBits = 0x4b400000;
-
 /// x = n ln 2 + r with |r| <= ln 2 / 2. NaN in gives NaN in r.
-struct Reduced {
+struct ReducedExp {
   Expr n, r;
 };
 
-Reduced reduce(const Expr& x) {
+ReducedExp reduce_exp(const Expr& x) {
   const Expr shifted = x * like(x, kLog2E) + like(x, kRoundingShift);
   const Expr whole = shifted - like(x, kRoundingShift);
   return {bits_of(shifted) - kRoundingShiftBits, x - whole * like(x, kLn2High) - whole * like(x, kLn2Low)};
@@ -53,19 +45,19 @@ Expr clamp(const Expr& x, double low, double high) { return min(max(x, like(x, l
 
 /// e^x 2^-k. Beyond the limits the result is 0 or infinity already.
 Expr scaled_exp(const Expr& x, std::int64_t k) {
-  const Reduced reduced = reduce(clamp(x, -105.0, 90.0));
+  const ReducedExp reduced = reduce_exp(clamp(x, -105.0, 90.0));
   return scale(small_exp(reduced.r), reduced.n - k);
 }
 
 /// e^x for x in -87..0, where 2^n is a normal number.
 Expr normal_exp(const Expr& x) {
-  const Reduced reduced = reduce(x);
+  const ReducedExp reduced = reduce_exp(x);
   return small_exp(reduced.r) * power_of_two(reduced.n);
 }
 
 /// e^x - 1 for x in -18..88: 2^n (e^r - 1) + (2^n - 1).
 Expr normal_expm1(const Expr& x) {
-  const Reduced reduced = reduce(x);
+  const ReducedExp reduced = reduce_exp(x);
   const Expr power = power_of_two(reduced.n);
   return small_expm1(reduced.r) * power + (power - like(x, 1.0));
 }
@@ -76,7 +68,7 @@ Expr exp(const Expr& x) {
   // What rounds to 0 is not computed: a product that is too small for a normal number takes some 150 cycles on many
   // processors, and what masks hide in a softmax is of this kind.
   const Expr is_zero = x < like(x, -104.0), zero = like(x, 0.0);
-  const Reduced reduced = reduce(min(select(is_zero, zero, x), like(x, 90.0)));
+  const ReducedExp reduced = reduce_exp(min(select(is_zero, zero, x), like(x, 90.0)));
   return select(is_zero, zero, scale(small_exp(reduced.r), reduced.n));
 }
 
@@ -90,7 +82,7 @@ Expr exp2(const Expr& x) {
 Expr expm1(const Expr& x) {
   // Half of the result, so that 2^n stays finite; doubled, it is infinite where it should be. Halves of denormals would
   // lose a bit, so the smallest x take two terms of the series.
-  const Reduced reduced = reduce(clamp(x, -18.0, 88.8));
+  const ReducedExp reduced = reduce_exp(clamp(x, -18.0, 88.8));
   const Expr power = power_of_two(reduced.n - 1);
   const Expr half = small_expm1(reduced.r) * power + (power - like(x, 0.5));
   return select(abs(x) < like(x, 1e-4), x + x * x * like(x, 0.5), half + half);

@@ -1,8 +1,6 @@
 // Logarithms on f32: x = 2^e (1 + f) with 1 + f in [√½, √2), then a polynomial in f. Inverse hyperbolic functions
 // follow from log1p.
 
-#include <limits>
-
 #include "hone/codegen/vector_math_parts.h"
 
 namespace hone::codegen::math {
@@ -11,12 +9,9 @@ using namespace ir;
 
 namespace {
 
-constexpr double kLog2E = 1.4426950408889634, kLog10E = 0.4342944819032518, kLn2 = 0.6931471805599453;
-/// ln 2 and log10 2 in two parts; the first has 12 bits, so that its product with an exponent is exact.
-constexpr double kLn2High = 0.693115234375, kLn2Low = 3.194618329871446e-05;
+constexpr double kLog10E = 0.4342944819032518;
+/// log10 2 in two parts; the first has 12 bits, so that its product with an exponent is exact.
 constexpr double kLog10Of2High = 0.301025390625, kLog10Of2Low = 4.605039066518657e-06;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kSqrtHalfBits = 0x3f3504f3;
 
 /// x = 2^exponent (1 + f); x is positive and normal.
@@ -46,11 +41,11 @@ Expr with_limits(const Expr& x, const Expr& value) {
 }
 
 /// Exponent (as f32) and f of a positive x, denormals included.
-struct Reduced {
+struct ReducedLog {
   Expr e, f;
 };
 
-Reduced reduce(const Expr& x) {
+ReducedLog reduce_log(const Expr& x) {
   const Expr is_denormal = x < like(x, 0x1p-126);
   const Split parts = split(select(is_denormal, x * like(x, 0x1p25), x));
   const Expr e = cast(x.type(), parts.exponent) - select(is_denormal, like(x, 25.0), like(x, 0.0));
@@ -60,20 +55,20 @@ Reduced reduce(const Expr& x) {
 }  // namespace
 
 Expr log(const Expr& x) {
-  const Reduced reduced = reduce(x);
+  const ReducedLog reduced = reduce_log(x);
   const Expr &e = reduced.e, &f = reduced.f;
   const Expr value = (f + (log_tail(f) + e * like(x, kLn2Low))) + e * like(x, kLn2High);
   return with_limits(x, value);
 }
 
 Expr log2(const Expr& x) {
-  const Reduced reduced = reduce(x);
+  const ReducedLog reduced = reduce_log(x);
   const Expr y = reduced.f + log_tail(reduced.f);
   return with_limits(x, y * like(x, kLog2E) + reduced.e);
 }
 
 Expr log10(const Expr& x) {
-  const Reduced reduced = reduce(x);
+  const ReducedLog reduced = reduce_log(x);
   const Expr y = reduced.f + log_tail(reduced.f);
   const Expr low = y * like(x, kLog10E) + reduced.e * like(x, kLog10Of2Low);
   return with_limits(x, low + reduced.e * like(x, kLog10Of2High));

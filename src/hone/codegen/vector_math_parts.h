@@ -2,12 +2,26 @@
 #pragma once
 
 #include <initializer_list>
+#include <limits>
 
 #include "hone/ir/expr.h"
 
 namespace hone::codegen::math {
 
 using ir::Expr;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kLog2E = 1.4426950408889634;
+constexpr double kLn2 = 0.6931471805599453;
+/// ln 2 in two parts; the first has 12 bits, so that its product with an exponent is exact.
+constexpr double kLn2High = 0.693115234375, kLn2Low = 3.194618329871446e-05;
+/// Adding 1.5 * 2^23 rounds an f32 to a whole number, which stands in the low bits.
+constexpr double kRoundingShift = 12582912.0;
+constexpr std::int64_t kRoundingShiftBits = 0x4b400000;
+/// Adding 1.5 * 2^52 does so to an f64.
+constexpr double kWideRoundingShift = 6755399441055744.0;
+constexpr std::int64_t kWideRoundingShiftBits = 0x4338000000000000;
 
 // The functions on f32, one expansion each (vector_math_exp.cpp, _log.cpp, _trig.cpp, _pow.cpp).
 Expr exp(const Expr& x);

@@ -1,7 +1,5 @@
 // Powers and cube roots of f32.
 
-#include <limits>
-
 #include "hone/codegen/vector_math_parts.h"
 
 namespace hone::codegen::math {
@@ -10,19 +8,14 @@ using namespace ir;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::int64_t kSqrtHalfBits = 0x3fe6a09e667f3bcd;
-/// Adding 1.5 * 2^52 rounds an f64 to a whole number, which stands in the low bits.
-constexpr double kRoundingShift = 6755399441055744.0;
-constexpr std::int64_t kRoundingShiftBits = 0x4338000000000000;
+constexpr std::int64_t kWideSqrtHalfBits = 0x3fe6a09e667f3bcd;
 
 /// log2 of a non-negative f64 that was an f32, relative error below 2e-10; right at 0, infinity and NaN.
 Expr wide_log2(const Expr& x) {
-  const Expr offset = bits_of(x) - kSqrtHalfBits;
+  const Expr offset = bits_of(x) - kWideSqrtHalfBits;
   // The exponent is small: 32-bit conversions are cheaper than 64-bit ones.
   const Expr exponent = cast(kI32.with_lanes(x.type().lanes), shift_right(offset, 52));
-  const Expr f = float_of(bit_and(offset, 0xfffffffffffff) + kSqrtHalfBits) - like(x, 1.0);
+  const Expr f = float_of(bit_and(offset, 0xfffffffffffff) + kWideSqrtHalfBits) - like(x, 1.0);
   const Expr p = polynomial(f, {1.4426950409391832, -0.7213475251789142, 0.48089832076545125, -0.3606728061982786,
                                 0.28854064753924413, -0.24050392785113464, 0.20609585639186354, -0.17905077667894034,
                                 0.15901058099556786, -0.15696571907461787, 0.15479752506293487, -0.08630726622366669});
@@ -34,11 +27,11 @@ Expr wide_log2(const Expr& x) {
 /// 2^x in f64 for results that f32 can hold, and beyond; NaN stays.
 Expr wide_exp2(const Expr& x) {
   const Expr held = min(max(x, like(x, -200.0)), like(x, 200.0));
-  const Expr shifted = held + like(x, kRoundingShift);
-  const Expr r = held - (shifted - like(x, kRoundingShift));
+  const Expr shifted = held + like(x, kWideRoundingShift);
+  const Expr r = held - (shifted - like(x, kWideRoundingShift));
   const Expr p = polynomial(r, {1.0000000005520906, 0.6931472056675118, 0.24022646901362407, 0.05550328929183047,
                                 0.00961848827493882, 0.0013399869519893992, 0.0001534586897804253});
-  const Expr n = bits_of(shifted) - kRoundingShiftBits;
+  const Expr n = bits_of(shifted) - kWideRoundingShiftBits;
   return p * float_of(shift_left(n + 1023, 52));
 }
 

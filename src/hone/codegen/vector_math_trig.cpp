@@ -3,8 +3,6 @@
 // x = q π/2 + r with |r| <= π/4. Below 2^20 the reduction is done in f64 with π/2 in two parts. From there on the
 // product with 2/π is taken in integers, modulo 4, with as many of its bits as matter (Payne and Hanek 1983).
 
-#include <limits>
-
 #include "hone/codegen/vector_math_parts.h"
 
 namespace hone::codegen::math {
@@ -13,33 +11,30 @@ using namespace ir;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kPi = 3.141592653589793, kHalfPi = kPi / 2, kQuarterPi = kPi / 4;
 constexpr double kTwoOverPi = 0.6366197723675814;
 /// π/2 in two parts; the first has 33 bits, so that its product with a number below 2^20 is exact.
 constexpr double kHalfPiHigh = 0x1.921fb544p+0, kHalfPiLow = 0x1.0b4611a626331p-34;
-constexpr double kRoundingShift = 6755399441055744.0;  // 1.5 * 2^52
 constexpr double kFastLimit = 0x1p20;
 /// 2/π times 2^250, as 32-bit words from the highest on.
 constexpr std::int64_t kTwoOverPiWords[] = {0x028be60d, 0xb9391054, 0xa7f09d5f, 0x47d4d377,
                                             0x036d8a56, 0x64f10e41, 0x07f9458e};
 
-struct Reduced {
+struct ReducedAngle {
   Expr q;  ///< i32; only its last two bits count
   Expr r;  ///< f64
 };
 
-Reduced reduce_fast(const Expr& x) {
+ReducedAngle reduce_fast(const Expr& x) {
   const Expr wide = cast(kF64.with_lanes(x.type().lanes), x);
-  const Expr shifted = wide * like(wide, kTwoOverPi) + like(wide, kRoundingShift);
-  const Expr whole = shifted - like(wide, kRoundingShift);
+  const Expr shifted = wide * like(wide, kTwoOverPi) + like(wide, kWideRoundingShift);
+  const Expr whole = shifted - like(wide, kWideRoundingShift);
   const Expr r = (wide - whole * like(wide, kHalfPiHigh)) - whole * like(wide, kHalfPiLow);
   return {cast(kI32.with_lanes(x.type().lanes), bits_of(shifted)), r};
 }
 
 /// For |x| >= 2^20.
-Reduced reduce_exactly(const Expr& x) {
+ReducedAngle reduce_exactly(const Expr& x) {
   const int lanes = x.type().lanes;
   const DType u64 = kU64.with_lanes(lanes);
   const Expr bits = bits_of(abs(x));
@@ -95,8 +90,8 @@ Expr sin_of(const Expr& q, const Expr& r) {
 template <typename F>
 Expr with_reduction(const Expr& x, F f) {
   const Expr is_fast = abs(x) <= like(x, kFastLimit);
-  const Reduced fast = reduce_fast(x), exact = reduce_exactly(x);
-  const Reduced mixed = {select(is_fast, fast.q, exact.q), select(is_fast, fast.r, exact.r)};
+  const ReducedAngle fast = reduce_fast(x), exact = reduce_exactly(x);
+  const ReducedAngle mixed = {select(is_fast, fast.q, exact.q), select(is_fast, fast.r, exact.r)};
   const Expr careful = select(abs(x) < like(x, kInfinity), f(mixed), like(x, kNan));
   return select(any(logical_not(is_fast)), careful, f(fast));
 }
@@ -123,16 +118,17 @@ Expr small_asin(const Expr& x) {
 }  // namespace
 
 Expr sin(const Expr& x) {
-  return with_reduction(x, [&](const Reduced& reduced) { return sin_of(reduced.q, cast(x.type(), reduced.r)); });
+  return with_reduction(x, [&](const ReducedAngle& reduced) { return sin_of(reduced.q, cast(x.type(), reduced.r)); });
 }
 
 Expr cos(const Expr& x) {
-  return with_reduction(x, [&](const Reduced& reduced) { return sin_of(reduced.q + 1, cast(x.type(), reduced.r)); });
+  return with_reduction(x,
+                        [&](const ReducedAngle& reduced) { return sin_of(reduced.q + 1, cast(x.type(), reduced.r)); });
 }
 
 Expr tan(const Expr& x) {
   // In f64 throughout: the errors of sine, cosine and division would add up to 4 ulp in f32.
-  return with_reduction(x, [&](const Reduced& reduced) {
+  return with_reduction(x, [&](const ReducedAngle& reduced) {
     const Expr s = sin_polynomial(reduced.r), c = cos_polynomial(reduced.r);
     const Expr is_even = eq(bit_and(reduced.q, 1), 0);
     return cast(x.type(), select(is_even, s, like(s, 0.0) - c) / select(is_even, c, s));

@@ -34,7 +34,9 @@ struct OutputSpec {
   Shape shape;
 };
 
-using Define = Result<std::vector<tensor::Tensor>> (*)(const Application& op);
+using Tensors = std::vector<tensor::Tensor>;
+
+using Define = Result<Tensors> (*)(const Application& op);
 using Expand = Result<std::vector<ValueId>> (*)(const Application& op, Builder& builder);
 using Infer = Result<std::vector<OutputSpec>> (*)(const Application& op);
 using OutputTypes = std::vector<ElementType> (*)(const Application& op);

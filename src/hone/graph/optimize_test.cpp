@@ -9,10 +9,6 @@ namespace {
 using namespace testing;
 using ::testing::ElementsAre;
 
-const Evaluate kEvaluate = [](const Graph& graph, const Node& node, std::span<const Value> inputs) {
-  return evaluate(graph, node, inputs);
-};
-
 std::vector<Given> given_for(const std::vector<Tensor>& inputs) {
   std::vector<Given> given;
   for (const Tensor& input : inputs) given.push_back({OutputSpec{input.type(), input.shape()}, std::nullopt});

@@ -13,9 +13,6 @@ namespace {
 
 using runtime::Value;
 
-/// Folding may not make a model much bigger: outputs up to this size, or twice their inputs', are kept as constants.
-constexpr std::size_t kSmallBytes = std::size_t{1} << 16;
-
 /// Expansions of expansions: far more than any real model needs.
 constexpr std::size_t kMaxNodes = 10'000'000;
 
@@ -196,7 +193,7 @@ class Specializer {
       }
     std::size_t output_bytes = 0;
     for (const OutputSpec& spec : specs) output_bytes += bytes_of(spec);
-    return output_bytes <= std::max(kSmallBytes, 2 * input_bytes);
+    return is_small_enough_to_fold(output_bytes, input_bytes);
   }
 
   /// Computes the node now. Inputs that are not known are not read: zeros stand for them.
@@ -341,7 +338,7 @@ class Specializer {
       std::size_t output_bytes = 0;
       if (specs)
         for (const OutputSpec& spec : *specs) output_bytes += bytes_of(spec);
-      if (output_bytes <= std::max(kSmallBytes, 2 * input_bytes)) return fold(node);
+      if (is_small_enough_to_fold(output_bytes, input_bytes)) return fold(node);
     }
     for (const ValueId id : node.outputs)
       if (id != kAbsent) state(id) = State::Unknown;

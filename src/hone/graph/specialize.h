@@ -28,6 +28,12 @@ struct Given {
 using Evaluate = std::function<Result<std::vector<runtime::Value>>(const Graph& graph, const Node& node,
                                                                    std::span<const runtime::Value> inputs)>;
 
+/// Whether results may be kept as constants: folding must not make a model much bigger, so larger ones may be at most
+/// twice their inputs.
+inline bool is_small_enough_to_fold(std::size_t output_bytes, std::size_t input_bytes) {
+  return output_bytes <= (std::size_t{1} << 16) || output_bytes <= 2 * input_bytes;
+}
+
 /// The part of a graph whose shapes are known.
 struct Stage {
   /// Nodes that are expressions or host kernels: composites expanded, constants folded, branches that are known taken.
@@ -35,7 +41,7 @@ struct Stage {
   Graph graph;
   std::vector<Meaning> meanings;                 ///< one per node
   std::vector<std::optional<OutputSpec>> specs;  ///< one per value; none: not a tensor, or known when it has run
-  std::map<ValueId, runtime::Value> known;  ///< inputs whose content is built into the result
+  std::map<ValueId, runtime::Value> known;       ///< inputs whose content is built into the result
   /// What is left to do, if anything. Its inputs are the outputs of `graph`.
   std::shared_ptr<const Graph> rest;
   std::vector<bool> wants_content;  ///< for each input of `rest`: whether its content must be given to go on

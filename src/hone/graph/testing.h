@@ -16,6 +16,10 @@ Result<std::vector<runtime::Value>> apply(const std::string& op, std::vector<run
 runtime::Tensor apply_one(const std::string& op, std::vector<runtime::Value> inputs, const Attributes& attributes = {},
                           std::int64_t opset = kNewestOpset);
 
+/// Applies an operator of com.microsoft.
+Result<std::vector<runtime::Value>> microsoft(const std::string& op, std::vector<runtime::Value> inputs,
+                                              const Attributes& attributes = {}, std::size_t outputs = 1);
+
 /// The message of an application that must be refused.
 std::string message_of(const std::string& op, std::vector<runtime::Value> inputs, const Attributes& attributes = {},
                        std::size_t outputs = 1);
@@ -25,6 +29,18 @@ Attributes attributes(const std::vector<std::pair<std::string, Attribute>>& entr
 
 /// A vector of i64, as axes and shapes are.
 runtime::Tensor ints(const std::vector<std::int64_t>& numbers);
+
+/// An i64 tensor of indices.
+runtime::Tensor index_matrix(const Shape& shape, const std::vector<std::int64_t>& numbers);
+
+/// A tensor of strings.
+runtime::Tensor strings(const Shape& shape, const std::vector<std::string>& texts);
+
+/// A vector.
+template <typename T>
+runtime::Tensor vec(const std::vector<T>& elements) {
+  return runtime::Tensor::of<T>({static_cast<std::int64_t>(elements.size())}, elements);
+}
 
 /// A tensor of f32.
 runtime::Tensor floats(const Shape& shape, const std::vector<float>& numbers);

@@ -28,6 +28,11 @@ runtime::Tensor apply_one(const std::string& op, std::vector<runtime::Value> inp
   return *results->at(0).tensor();
 }
 
+Result<std::vector<runtime::Value>> microsoft(const std::string& op, std::vector<runtime::Value> inputs,
+                                              const Attributes& attributes, std::size_t outputs) {
+  return apply(op, std::move(inputs), attributes, outputs, 1, "com.microsoft");
+}
+
 std::string message_of(const std::string& op, std::vector<runtime::Value> inputs, const Attributes& attributes,
                        std::size_t outputs) {
   const auto results = apply(op, std::move(inputs), attributes, outputs);
@@ -42,6 +47,14 @@ Attributes attributes(const std::vector<std::pair<std::string, Attribute>>& entr
 
 runtime::Tensor ints(const std::vector<std::int64_t>& numbers) {
   return runtime::Tensor::of<std::int64_t>({static_cast<std::int64_t>(numbers.size())}, numbers);
+}
+
+runtime::Tensor index_matrix(const Shape& shape, const std::vector<std::int64_t>& numbers) {
+  return runtime::Tensor::of<std::int64_t>(shape, numbers);
+}
+
+runtime::Tensor strings(const Shape& shape, const std::vector<std::string>& texts) {
+  return runtime::Tensor::of_strings(shape, texts);
 }
 
 runtime::Tensor floats(const Shape& shape, const std::vector<float>& numbers) {

@@ -20,7 +20,7 @@ std::int64_t saturate(Wide value) {
 }
 
 /// Sum of two lower or two upper bounds: a missing bound stays missing.
-std::int64_t add(std::int64_t a, std::int64_t b) {
+std::int64_t add_bounds(std::int64_t a, std::int64_t b) {
   if (is_infinite(a)) return a;
   if (is_infinite(b)) return b;
   return saturate(Wide{a} + b);
@@ -32,7 +32,7 @@ std::int64_t negate(std::int64_t a) {
   return -a;
 }
 
-std::int64_t multiply(std::int64_t a, std::int64_t b) {
+std::int64_t multiply_bounds(std::int64_t a, std::int64_t b) {
   if (a == 0 || b == 0) return 0;
   if (is_infinite(a) || is_infinite(b)) return (a < 0) == (b < 0) ? kNoMax : kNoMin;
   return saturate(Wide{a} * b);
@@ -72,7 +72,7 @@ Interval positive_mod(Interval a, Interval b) {
   if (a.min >= 0 && a.max < b.min) return a;
   const Interval whole = quotient(a, b, /*down=*/true);
   if (b.is_single() && whole.is_single() && a.is_bounded()) return a - whole * b;
-  const std::int64_t largest = add(b.max, -1);
+  const std::int64_t largest = add_bounds(b.max, -1);
   return {0, a.min >= 0 ? std::min(a.max, largest) : largest};
 }
 
@@ -141,9 +141,11 @@ Interval of_comparison(const Expr& e, const Bounds& bounds) {
 
 }  // namespace
 
-Interval operator+(Interval a, Interval b) { return {add(a.min, b.min), add(a.max, b.max)}; }
-Interval operator-(Interval a, Interval b) { return {add(a.min, negate(b.max)), add(a.max, negate(b.min))}; }
-Interval operator*(Interval a, Interval b) { return over_corners(a, b, multiply); }
+Interval operator+(Interval a, Interval b) { return {add_bounds(a.min, b.min), add_bounds(a.max, b.max)}; }
+Interval operator-(Interval a, Interval b) {
+  return {add_bounds(a.min, negate(b.max)), add_bounds(a.max, negate(b.min))};
+}
+Interval operator*(Interval a, Interval b) { return over_corners(a, b, multiply_bounds); }
 Interval floor_div(Interval a, Interval b) { return quotient(a, b, /*down=*/true); }
 Interval truncated_div(Interval a, Interval b) { return quotient(a, b, /*down=*/false); }
 
@@ -172,7 +174,7 @@ Interval unite(Interval a, Interval b) {
 Interval intersect(Interval a, Interval b) { return {std::max(a.min, b.min), std::min(a.max, b.max)}; }
 
 void Bounds::add_extent(const Expr& var, const Expr& extent) {
-  add(var, {0, ir::add(bounds_of(extent, *this).max, -1)});
+  add(var, {0, add_bounds(bounds_of(extent, *this).max, -1)});
 }
 
 Interval Bounds::of(const Expr& var) const {

@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 
+#include "hone/ir/binary.h"
 #include "hone/ir/number_text.h"
 #include "hone/ir/parser.h"
 #include "hone/ir/typing.h"
@@ -35,34 +36,6 @@ const Operator* find_operator(const Token& token) {
   for (const Operator& op : kOperators)
     if (op.text == token.text) return &op;
   return nullptr;
-}
-
-/// Builds a node of two operands whose types have been checked.
-Expr make_binary(Kind kind, Expr a, Expr b) {
-  switch (kind) {
-#define HONE_MAKE(name) \
-  case Kind::name:      \
-    return make(name{std::move(a), std::move(b)});
-    HONE_MAKE(Add)
-    HONE_MAKE(Sub)
-    HONE_MAKE(Mul)
-    HONE_MAKE(Div)
-    HONE_MAKE(FloorDiv)
-    HONE_MAKE(FloorMod)
-    HONE_MAKE(Min)
-    HONE_MAKE(Max)
-    HONE_MAKE(Eq)
-    HONE_MAKE(Ne)
-    HONE_MAKE(Lt)
-    HONE_MAKE(Le)
-    HONE_MAKE(And)
-    HONE_MAKE(Or)
-#undef HONE_MAKE
-    default:
-      break;
-  }
-  HONE_CHECK(false, "{} does not have two operands", to_string(kind));
-  return a;
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "hone/ir/text.h"
 #include "hone/support/rng.h"
 
-namespace hone::ir {
+namespace hone::ir::region_test {
 namespace {
 
 const Expr o = var("o"), i = var("i"), j = var("j"), k = var("k");
@@ -213,4 +213,4 @@ TEST(IsInjective, IsNeverWronglyTrue) {
 }
 
 }  // namespace
-}  // namespace hone::ir
+}  // namespace hone::ir::region_test

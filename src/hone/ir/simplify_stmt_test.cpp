@@ -7,7 +7,7 @@
 #include "hone/ir/text.h"
 #include "hone/support/rng.h"
 
-namespace hone::ir {
+namespace hone::ir::simplify_stmt_test {
 namespace {
 
 const Expr i = var("i"), j = var("j"), x = var("x"), n = var("n");
@@ -198,4 +198,4 @@ TEST(SimplifyStmt, KeepsTheEffectOfRandomPrograms) {
 }
 
 }  // namespace
-}  // namespace hone::ir
+}  // namespace hone::ir::simplify_stmt_test

@@ -6,7 +6,7 @@
 #include "hone/ir/order.h"
 #include "hone/ir/text.h"
 
-namespace hone::ir {
+namespace hone::ir::simplify_test {
 namespace {
 
 const Expr i = var("i"), j = var("j"), k = var("k"), n = var("n");
@@ -179,4 +179,4 @@ TEST(ToAffine, FindsCoefficients) {
 }
 
 }  // namespace
-}  // namespace hone::ir
+}  // namespace hone::ir::simplify_test

@@ -6,6 +6,7 @@
 #include <poll.h>
 
 #include "hone/measure/overlap.h"
+#include "hone/measure/timing.h"
 #include "hone/measure/worker_process.h"
 
 namespace hone::measure {
@@ -16,11 +17,11 @@ constexpr double kStopPollMs = 250;
 /// How long the rest of an answer may take, once its first byte is there.
 constexpr double kAnswerMs = 5'000;
 
-using Clock = std::chrono::steady_clock;
-
 double ms_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
+
+}  // namespace
 
 /// Programs that go to one worker together: one, or those to be compared.
 struct Job {
@@ -43,8 +44,6 @@ struct Desk {
   bool has_data = false;
   int trials = 0;  ///< of this process
 };
-
-}  // namespace
 
 /// Runs jobs through the desks: an event loop over the answers of the workers and their deadlines.
 class Measurer::Impl {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "hone/ir/text.h"
+#include "hone/measure/timing.h"
 #include "hone/measure/worker_process.h"
 #include "hone/schedule/primitives.h"
 #include "hone/support/rng.h"
@@ -17,8 +18,6 @@
 
 namespace hone::measure {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 ir::Function function(std::string_view text) { return ir::parse_function(text).value(); }
 

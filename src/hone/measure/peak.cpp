@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hone/codegen/compile.h"
+#include "hone/measure/timing.h"
 
 namespace hone::measure {
 
@@ -42,7 +43,6 @@ Function peak_loop(const codegen::Target& target) {
 
 /// Runs the kernel on every thread at once; the wall time of the best repeat.
 double best_seconds(const codegen::Kernel& kernel, std::size_t floats, int threads) {
-  using Clock = std::chrono::steady_clock;
   double best = 1e30;
   std::barrier barrier(threads);
   const auto work = [&](int self) {

@@ -11,7 +11,6 @@ constexpr std::int64_t kMaxCalls = 10'000'000;
 
 /// The nanoseconds that `calls` calls in a row take; nothing if one failed.
 std::optional<double> time_calls(const Timed& timed, std::int64_t calls) {
-  using Clock = std::chrono::steady_clock;
   bool is_ok = true;
   const Clock::time_point begin = Clock::now();
   for (std::int64_t i = 0; i < calls; ++i) is_ok &= timed.call();

@@ -1,6 +1,7 @@
 /// The timing loop: how often programs are called, in which order, and what is written down.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "hone/measure/trial.h"
 
 namespace hone::measure {
+
+using Clock = std::chrono::steady_clock;
 
 /// Something to time, such as a kernel with its arguments.
 struct Timed {

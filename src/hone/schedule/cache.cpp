@@ -19,10 +19,6 @@ Expr make_cache(const Program& program, const Expr& original, Scope scope) {
   return buffer(name, original.type(), original.get<Buffer>().shape, scope);
 }
 
-bool contains(const std::vector<Expr>& buffers, const Expr& buffer) {
-  return std::any_of(buffers.begin(), buffers.end(), [&](const Expr& b) { return b.is(buffer); });
-}
-
 /// An error if the ranges of the buffer, whose elements are to be copied, hold some that no block writes: a layout may
 /// have such places, buffers used in turn do, and a block that was moved to where every other element is needed leaves
 /// them. Other blocks write as many elements as their spatial variables have values.

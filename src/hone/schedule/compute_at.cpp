@@ -16,35 +16,36 @@ using namespace ir;
 
 namespace {
 
-constexpr std::string_view kStep = "compute_at";
+constexpr std::string_view kComputeAt = "compute_at";
 
 /// An error unless the block alone makes its outputs, whole, for blocks below the loop only.
 Result<void> check_movable(const Program& program, const Path& path, const Path& loop) {
   const Block& block = path.block();
   const std::string& loop_name = name_of(loop.loop().var);
   if (is_below(path, loop.target()))
-    return error(ErrorCode::IllegalStep, "{}: block '{}' is already below loop '{}'", kStep, block.name, loop_name);
+    return error(ErrorCode::IllegalStep, "{}: block '{}' is already below loop '{}'", kComputeAt, block.name,
+                 loop_name);
   if (is_reduction(block) && !block.init)
-    return error(ErrorCode::IllegalStep, "{}: block '{}' is a reduction initialised elsewhere", kStep, block.name);
+    return error(ErrorCode::IllegalStep, "{}: block '{}' is a reduction initialised elsewhere", kComputeAt, block.name);
   bool is_read = false;
   for (const Expr& buffer : written_buffers(block)) {
     if (is_param(program, buffer))
-      return error(ErrorCode::IllegalStep, "{}: buffer '{}' of block '{}' is an output of the function", kStep,
+      return error(ErrorCode::IllegalStep, "{}: buffer '{}' of block '{}' is an output of the function", kComputeAt,
                    name_of(buffer), block.name);
     if (const std::size_t count = writers(program, buffer).size(); count != 1)
-      return error(ErrorCode::IllegalStep, "{}: buffer '{}' is written by {} blocks, allowed is 1", kStep,
+      return error(ErrorCode::IllegalStep, "{}: buffer '{}' is written by {} blocks, allowed is 1", kComputeAt,
                    name_of(buffer), count);
     for (const Path& reader : readers(program, buffer)) {
       is_read = true;
       if (!is_below(reader, loop.target()))
         return error(ErrorCode::IllegalStep, "{}: block '{}' is read by block '{}', which is not below loop '{}'",
-                     kStep, block.name, reader.block().name, loop_name);
+                     kComputeAt, block.name, reader.block().name, loop_name);
     }
   }
-  if (!is_read) return error(ErrorCode::IllegalStep, "{}: no block reads block '{}'", kStep, block.name);
-  HONE_TRY(check_no_scan(block, kStep));
-  HONE_TRY(check_may_move(path, kStep));
-  return check_none_pipelined(loop, kStep);
+  if (!is_read) return error(ErrorCode::IllegalStep, "{}: no block reads block '{}'", kComputeAt, block.name);
+  HONE_TRY(check_no_scan(block, kComputeAt));
+  HONE_TRY(check_may_move(path, kComputeAt));
+  return check_none_pipelined(loop, kComputeAt);
 }
 
 /// How a store's index gives a spatial variable: index = variable + offset. Constant indices have no variable.
@@ -61,7 +62,7 @@ Result<AxisOfIter> axis_of_iter(const Block& block, const Store& store, std::siz
       if (iter.kind == IterKind::Spatial && iter.var.is(index->terms[0].first))
         return AxisOfIter{iter.var, index->constant};
   return error(ErrorCode::IllegalStep,
-               "{}: index {} of buffer '{}' in block '{}' is not a spatial variable plus a constant", kStep, axis,
+               "{}: index {} of buffer '{}' in block '{}' is not a spatial variable plus a constant", kComputeAt, axis,
                name_of(store.buffer), block.name);
 }
 
@@ -78,8 +79,8 @@ class NeededRanges {
       for (std::size_t i = 0; found.var && i < ranges_.size(); ++i) {
         if (!block_.iters[i].var.is(found.var)) continue;
         if (is_index[i])
-          return error(ErrorCode::IllegalStep, "{}: variable '{}' of block '{}' is two indices of buffer '{}'", kStep,
-                       name_of(found.var), block_.name, name_of(store.buffer));
+          return error(ErrorCode::IllegalStep, "{}: variable '{}' of block '{}' is two indices of buffer '{}'",
+                       kComputeAt, name_of(found.var), block_.name, name_of(store.buffer));
         is_index[i] = true;
         const Range& range = needed[axis];
         unite_with(i, range.is_known() ? Range{range.min - found.offset, range.extent} : Range());
@@ -137,8 +138,8 @@ Path first_reader(const Path& loop, const Block& block) {
 }  // namespace
 
 Result<Program> compute_at(const Program& program, std::string_view block_name, std::string_view loop_name) {
-  HONE_TRY(const Path path, find_block(program, block_name, kStep));
-  HONE_TRY(const Path old_loop, find_loop(program, loop_name, kStep));
+  HONE_TRY(const Path path, find_block(program, block_name, kComputeAt));
+  HONE_TRY(const Path old_loop, find_loop(program, loop_name, kComputeAt));
   HONE_TRY(check_movable(program, path, old_loop));
   const Block& block = path.block();
 
@@ -148,14 +149,14 @@ Result<Program> compute_at(const Program& program, std::string_view block_name, 
     if (const auto region = region_of(old_loop.loop().body, store->buffer, Access::Read, Bounds(), outer))
       HONE_TRY(needed.add(*store, *region));
 
-  HONE_TRY(const Visited visited, visited_below(path, common_loops(path, old_loop), kStep));
+  HONE_TRY(const Visited visited, visited_below(path, common_loops(path, old_loop), kComputeAt));
 
   const Program without = replace(program, path, Stmt());
-  HONE_TRY(const Path loop, find_loop(without, loop_name, kStep));
+  HONE_TRY(const Path loop, find_loop(without, loop_name, kComputeAt));
   const Stmt nest = make_nest(without, block, needed.ranges(), visited.conditions, outer);
   Program moved = insert_before(without, first_reader(loop, block), nest);
-  HONE_TRY(const Path place, find_block(moved, block_name, kStep));
-  HONE_TRY(check_loops_above(moved, place, kStep));
+  HONE_TRY(const Path place, find_block(moved, block_name, kComputeAt));
+  HONE_TRY(check_loops_above(moved, place, kComputeAt));
   return moved;
 }
 

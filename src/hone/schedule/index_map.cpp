@@ -15,7 +15,7 @@ namespace {
 /// Maps that are not sums of digits are tried out on tensors of at most this many elements.
 constexpr std::int64_t kMostTried = 1 << 16;
 /// scale · ((var // lower) % extent): some digits of a variable, at some place of a sum.
-struct Digit {
+struct MapDigit {
   std::size_t var;
   std::int64_t lower, extent, scale;
 };
@@ -26,7 +26,7 @@ class DigitReader {
   DigitReader(const IndexMap& map, const std::vector<std::int64_t>& shape) : map_(map), shape_(shape) {}
 
   /// Appends the digits of `e`, which is multiplied by `scale`; false if it is no sum of digits.
-  bool read(const Expr& e, std::int64_t scale, std::vector<Digit>& digits) const {
+  bool read(const Expr& e, std::int64_t scale, std::vector<MapDigit>& digits) const {
     if (e.as<IntImm>()) return true;
     if (e.as<Var>()) {
       const std::size_t place = place_of(e);
@@ -55,11 +55,11 @@ class DigitReader {
   }
 
   /// The upper (e // by) or lower (e % by) part of a single digit.
-  bool read_part(const Expr& e, std::int64_t by, bool upper, std::int64_t scale, std::vector<Digit>& digits) const {
-    std::vector<Digit> inner;
+  bool read_part(const Expr& e, std::int64_t by, bool upper, std::int64_t scale, std::vector<MapDigit>& digits) const {
+    std::vector<MapDigit> inner;
     const bool is_digit = e.as<Var>() || e.as<FloorDiv>() || e.as<FloorMod>();
     if (!is_digit || !read(e, 1, inner)) return false;
-    Digit digit = inner[0];
+    MapDigit digit = inner[0];
     digit.scale = scale;
     const bool is_topmost = digit.lower * digit.extent >= shape_[digit.var];
     if (!is_topmost && digit.extent % by != 0 && by < digit.extent) return false;
@@ -74,10 +74,10 @@ class DigitReader {
 };
 
 /// Whether the sum tells each of its digits.
-bool can_tell_apart(std::vector<Digit> digits) {
-  std::sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) { return a.scale < b.scale; });
+bool can_tell_apart(std::vector<MapDigit> digits) {
+  std::sort(digits.begin(), digits.end(), [](const MapDigit& a, const MapDigit& b) { return a.scale < b.scale; });
   std::int64_t reach = 0;  // the largest value of the digits so far
-  for (const Digit& digit : digits) {
+  for (const MapDigit& digit : digits) {
     if (digit.extent == 1) continue;
     if (digit.scale <= reach) return false;
     if (digit.extent > kLargestMapNumber / digit.scale) return false;
@@ -87,11 +87,11 @@ bool can_tell_apart(std::vector<Digit> digits) {
 }
 
 /// Whether the digits of a variable, all told, give the variable.
-bool cover(const std::vector<Digit>& digits, std::size_t variable, std::int64_t extent) {
+bool cover(const std::vector<MapDigit>& digits, std::size_t variable, std::int64_t extent) {
   std::int64_t known = 1;  // the variable is known modulo this
   while (known < extent) {
     std::int64_t best = 1;
-    for (const Digit& digit : digits)
+    for (const MapDigit& digit : digits)
       if (digit.var == variable && digit.lower == known) best = std::max(best, digit.extent);
     if (best == 1) return false;
     known *= best;
@@ -187,9 +187,9 @@ Result<std::vector<std::int64_t>> mapped_shape(const IndexMap& map, const std::v
 bool is_injective(const IndexMap& map, const std::vector<std::int64_t>& shape) {
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return true;
   const DigitReader reader(map, shape);
-  std::vector<Digit> told;
+  std::vector<MapDigit> told;
   for (const Expr& e : map.exprs) {
-    std::vector<Digit> digits;
+    std::vector<MapDigit> digits;
     if (reader.read(e, 1, digits) && can_tell_apart(digits)) told.insert(told.end(), digits.begin(), digits.end());
   }
   bool is_covered = true;

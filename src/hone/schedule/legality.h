@@ -5,6 +5,12 @@
 
 namespace hone::schedule {
 
+/// The error of a step that cannot be applied.
+template <typename... Args>
+Error illegal(std::type_identity_t<FormatHere<Args...>> format, Args&&... args) {
+  return error<Args...>(ErrorCode::IllegalStep, format, std::forward<Args>(args)...);
+}
+
 /// What a loop is to a block: runs through spatial variables, reduction variables, both, or none of them.
 enum class Role { None, Spatial, Reduce, Mixed };
 Role role_of(const ir::Expr& loop_var, const ir::Block& block);

@@ -4,6 +4,7 @@
 
 #include "hone/ir/rewrite.h"
 #include "hone/schedule/accesses.h"
+#include "hone/schedule/legality.h"
 #include "hone/schedule/nest.h"
 #include "hone/schedule/primitives.h"
 
@@ -14,11 +15,6 @@ using namespace ir;
 namespace {
 
 constexpr std::int64_t kLargestMultiple = 1 << 16;
-
-template <typename... Args>
-Error illegal(std::type_identity_t<FormatHere<Args...>> format, Args&&... args) {
-  return error<Args...>(ErrorCode::IllegalStep, format, std::forward<Args>(args)...);
-}
 
 /// A block and the extents its variables get.
 struct Padding {

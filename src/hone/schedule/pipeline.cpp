@@ -15,11 +15,7 @@ using namespace ir;
 
 namespace {
 
-constexpr std::string_view kStep = "software_pipeline";
-
-void add_once(std::vector<Expr>& list, const Expr& e) {
-  if (std::none_of(list.begin(), list.end(), [&](const Expr& known) { return known.is(e); })) list.push_back(e);
-}
+constexpr std::string_view kSoftwarePipeline = "software_pipeline";
 
 /// The buffers that blocks below a statement write.
 std::vector<Expr> written_below(const Stmt& s) {
@@ -38,8 +34,8 @@ struct Stages {
 Result<Stages> stages_of(const For& loop) {
   const Seq* body = loop.body.as<Seq>();
   if (!body || body->stmts.size() < 2)
-    return error(ErrorCode::IllegalStep, "{}: the body of loop '{}' is one statement, allowed are two or more", kStep,
-                 name_of(loop.var));
+    return error(ErrorCode::IllegalStep, "{}: the body of loop '{}' is one statement, allowed are two or more",
+                 kSoftwarePipeline, name_of(loop.var));
   return Stages{body->stmts[0], {body->stmts.begin() + 1, body->stmts.end()}};
 }
 
@@ -57,8 +53,8 @@ Result<void> check_first_is_ahead(const Stages& stages, const For& loop) {
       for (const Expr& later : written_later)
         if (buffer.is(later))
           return error(ErrorCode::IllegalStep,
-                       "{}: block '{}' reads buffer '{}', which a later statement of loop '{}' writes", kStep,
-                       path.block().name, name_of(buffer), name_of(loop.var));
+                       "{}: block '{}' reads buffer '{}', which a later statement of loop '{}' writes",
+                       kSoftwarePipeline, path.block().name, name_of(buffer), name_of(loop.var));
   return {};
 }
 
@@ -66,12 +62,12 @@ Result<void> check_first_is_ahead(const Stages& stages, const For& loop) {
 Result<std::vector<Expr>> passed_buffers(const Program& program, const Path& path, const Stages& stages) {
   std::vector<Expr> passed;
   for (const Expr& buffer : written_below(stages.first)) {
-    HONE_TRY(check_turns(program, buffer, path, kStep));
+    HONE_TRY(check_turns(program, buffer, path, kSoftwarePipeline));
     if (uses_any(stages.others, buffer)) passed.push_back(buffer);
   }
   if (passed.empty())
     return error(ErrorCode::IllegalStep, "{}: no buffer passes from the first statement of loop '{}' to the others",
-                 kStep, name_of(path.loop().var));
+                 kSoftwarePipeline, name_of(path.loop().var));
   return passed;
 }
 
@@ -132,24 +128,24 @@ Stmt guarded(const Stmt& s, const Expr& condition) {
 }  // namespace
 
 Result<Program> software_pipeline(const Program& program, std::string_view name) {
-  HONE_TRY(const Path path, find_loop(program, name, kStep));
-  HONE_TRY(check_not_pipelined(path.loop(), kStep));
+  HONE_TRY(const Path path, find_loop(program, name, kSoftwarePipeline));
+  HONE_TRY(check_not_pipelined(path.loop(), kSoftwarePipeline));
   const std::optional<std::int64_t> extent = as_int(path.loop().extent);
   if (!extent || *extent < 1)
-    return error(ErrorCode::IllegalStep, "{}: the extent of loop '{}' is {}, allowed are constants from 1", kStep, name,
-                 extent ? fmt::format("{}", *extent) : "not constant");
+    return error(ErrorCode::IllegalStep, "{}: the extent of loop '{}' is {}, allowed are constants from 1",
+                 kSoftwarePipeline, name, extent ? fmt::format("{}", *extent) : "not constant");
   HONE_TRY(const Stages before, stages_of(path.loop()));
   HONE_TRY(check_first_is_ahead(before, path.loop()));
   HONE_TRY(const std::vector<Expr> passed, passed_buffers(program, path, before));
 
   Program doubled = program;
   for (const Expr& buffer : passed) {
-    HONE_TRY(const Path here, find_loop(doubled, name, kStep));
+    HONE_TRY(const Path here, find_loop(doubled, name, kSoftwarePipeline));
     const auto [shrunk, cut] = shrink_to_iteration(doubled, buffer, here);
     doubled = take_turns(shrunk, cut, here.loop().var);
   }
 
-  HONE_TRY(const Path here, find_loop(doubled, name, kStep));
+  HONE_TRY(const Path here, find_loop(doubled, name, kSoftwarePipeline));
   const For& loop = here.loop();
   HONE_TRY(const Stages stages, stages_of(loop));
   const Expr next = loop.var + 1;
@@ -159,8 +155,8 @@ Result<Program> software_pipeline(const Program& program, std::string_view name)
   const Stmt pipelined =
       make(For{loop.var, loop.extent, loop.how, seq(std::move(body)), with(loop.annotations, kPipelined, "1")});
   Program result = replace(doubled, here, seq({prologue, pipelined}));
-  HONE_TRY(const Path there, find_loop(result, name, kStep));
-  HONE_TRY(check_loops_above(result, there, kStep));
+  HONE_TRY(const Path there, find_loop(result, name, kSoftwarePipeline));
+  HONE_TRY(check_loops_above(result, there, kSoftwarePipeline));
   return result;
 }
 

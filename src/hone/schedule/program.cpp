@@ -100,12 +100,12 @@ Result<void> check_form(const Program& program, std::string_view step) {
 }
 
 /// The names of all loops, blocks and buffers of a program, by kind.
-struct Names {
+struct TakenNames {
   std::vector<std::string_view> loops, blocks, buffers;
 };
 
-Names names_of(const Program& program) {
-  Names names;
+TakenNames names_of(const Program& program) {
+  TakenNames names;
   for (const Expr& param : program.params) names.buffers.push_back(name_of(param));
   walk(program.body, [&](const Stmt& s) {
     if (const For* loop = s.as<For>()) names.loops.push_back(name_of(loop->var));
@@ -154,17 +154,15 @@ Program insert(const Program& program, const Path& path, const Stmt& stmt, bool 
   return replace(program, path.prefix(depth - 2), seq(std::move(stmts)));
 }
 
-void add_once(std::vector<Expr>& buffers, const Expr& buffer) {
-  for (const Expr& known : buffers)
-    if (known.is(buffer)) return;
-  buffers.push_back(buffer);
-}
+}  // namespace
 
 bool contains(const std::vector<Expr>& buffers, const Expr& buffer) {
   return std::any_of(buffers.begin(), buffers.end(), [&](const Expr& b) { return b.is(buffer); });
 }
 
-}  // namespace
+void add_once(std::vector<Expr>& buffers, const Expr& buffer) {
+  if (!contains(buffers, buffer)) buffers.push_back(buffer);
+}
 
 std::vector<Stmt> Path::loops() const {
   std::vector<Stmt> found;

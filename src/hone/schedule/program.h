@@ -74,6 +74,11 @@ std::string fresh_loop_name(const Program& program, std::string_view base);
 std::string fresh_block_name(const Program& program, std::string_view base);
 std::string fresh_buffer_name(const Program& program, std::string_view base);
 
+/// Whether a list of buffers or variables has this one.
+bool contains(const std::vector<ir::Expr>& buffers, const ir::Expr& buffer);
+/// Appends it unless the list has it.
+void add_once(std::vector<ir::Expr>& buffers, const ir::Expr& buffer);
+
 /// The buffers that the block stores to, in order of first store.
 std::vector<ir::Expr> written_buffers(const ir::Block& block);
 /// The buffers that the block loads from, in order of first load, the buffers it accumulates into included.

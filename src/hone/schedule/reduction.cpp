@@ -14,36 +14,36 @@ using namespace ir;
 
 namespace {
 
-constexpr std::string_view kStep = "decompose_reduction";
+constexpr std::string_view kDecomposeReduction = "decompose_reduction";
 
 /// The loops around a block, sorted by whether the new initialisation stands below them.
-struct Split {
+struct SortedLoops {
   std::vector<const For*> outside;  ///< around the initialisation too
   std::vector<const For*> spatial;  ///< to be copied for the initialisation
   std::vector<const For*> reduce;   ///< passed by: the initialisation is for their first iteration
 };
 
-Result<Split> split_loops(const Path& path, const Path& loop) {
+Result<SortedLoops> split_loops(const Path& path, const Path& loop) {
   const Block& block = path.block();
-  Split split;
+  SortedLoops split;
   bool below = false;
   for (const Stmt& s : path.loops()) {
     const For& here = s.get<For>();
     below |= s.is(loop.target());
     const Role role = role_of(here.var, block);
     if (!below && (role == Role::Reduce || role == Role::Mixed))
-      return error(ErrorCode::IllegalStep, "{}: block '{}' reduces over loop '{}', which is outside loop '{}'", kStep,
-                   block.name, name_of(here.var), name_of(loop.loop().var));
+      return error(ErrorCode::IllegalStep, "{}: block '{}' reduces over loop '{}', which is outside loop '{}'",
+                   kDecomposeReduction, block.name, name_of(here.var), name_of(loop.loop().var));
     if (below && role == Role::Mixed)
       return error(ErrorCode::IllegalStep, "{}: loop '{}' runs through spatial and reduction variables of block '{}'",
-                   kStep, name_of(here.var), block.name);
+                   kDecomposeReduction, name_of(here.var), block.name);
     (!below ? split.outside : role == Role::Reduce ? split.reduce : split.spatial).push_back(&here);
   }
   return split;
 }
 
 /// The loops and the block that initialise what the update below them adds to.
-Result<Stmt> make_init(const Program& program, const Block& block, const Split& split) {
+Result<Stmt> make_init(const Program& program, const Block& block, const SortedLoops& split) {
   Substitution loops;  // the loops of the update as the initialisation sees them
   std::vector<std::pair<const For*, Expr>> copies;
   for (const For* loop : split.spatial) {
@@ -60,7 +60,7 @@ Result<Stmt> make_init(const Program& program, const Block& block, const Split& 
   for (const Iter& iter : block.iters) {
     const Expr binding = simplify(substitute(iter.binding, loops), bounds);
     if (iter.kind == IterKind::Reduce && !is_int(binding, 0))
-      return error(ErrorCode::IllegalStep, "{}: variable '{}' of block '{}' does not begin at 0", kStep,
+      return error(ErrorCode::IllegalStep, "{}: variable '{}' of block '{}' does not begin at 0", kDecomposeReduction,
                    name_of(iter.var), block.name);
     if (iter.kind == IterKind::Reduce) continue;
     vars.emplace_back(iter.var, var(name_of(iter.var)));
@@ -80,27 +80,30 @@ Result<Stmt> make_init(const Program& program, const Block& block, const Split& 
 }  // namespace
 
 Result<Program> decompose_reduction(const Program& program, std::string_view block_name, std::string_view loop_name) {
-  HONE_TRY(const Path path, find_block(program, block_name, kStep));
-  HONE_TRY(const Path loop, find_loop(program, loop_name, kStep));
+  HONE_TRY(const Path path, find_block(program, block_name, kDecomposeReduction));
+  HONE_TRY(const Path loop, find_loop(program, loop_name, kDecomposeReduction));
   const Block& block = path.block();
   if (!is_below(path, loop.target()))
-    return error(ErrorCode::IllegalStep, "{}: loop '{}' is not around block '{}'", kStep, loop_name, block_name);
+    return error(ErrorCode::IllegalStep, "{}: loop '{}' is not around block '{}'", kDecomposeReduction, loop_name,
+                 block_name);
   if (!block.init || !is_reduction(block))
-    return error(ErrorCode::IllegalStep, "{}: block '{}' has no initialisation of a reduction", kStep, block_name);
-  HONE_TRY(check_may_move(path, kStep));
-  HONE_TRY(const Split split, split_loops(path, loop));
+    return error(ErrorCode::IllegalStep, "{}: block '{}' has no initialisation of a reduction", kDecomposeReduction,
+                 block_name);
+  HONE_TRY(check_may_move(path, kDecomposeReduction));
+  HONE_TRY(const SortedLoops split, split_loops(path, loop));
   if (!visits_once_below(path, loop.loop()))
-    return error(ErrorCode::IllegalStep, "{}: block '{}' may visit a point more than once below loop '{}'", kStep,
-                 block_name, loop_name);
+    return error(ErrorCode::IllegalStep, "{}: block '{}' may visit a point more than once below loop '{}'",
+                 kDecomposeReduction, block_name, loop_name);
   HONE_TRY(const Stmt init, make_init(program, block, split));
 
   Block update = block;
   update.init = {};
   const Program updated = replace(program, path, make(std::move(update)));
-  HONE_TRY(const Path place, find_loop(updated, loop_name, kStep));
+  HONE_TRY(const Path place, find_loop(updated, loop_name, kDecomposeReduction));
   Program result = insert_before(updated, place, init);
-  HONE_TRY(const Path init_path, find_block(result, blocks_below(Path{{init}}).front().block().name, kStep));
-  HONE_TRY(check_loops_above(result, init_path, kStep));
+  HONE_TRY(const Path init_path,
+           find_block(result, blocks_below(Path{{init}}).front().block().name, kDecomposeReduction));
+  HONE_TRY(check_loops_above(result, init_path, kDecomposeReduction));
   return result;
 }
 

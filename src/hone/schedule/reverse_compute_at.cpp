@@ -16,29 +16,29 @@ using namespace ir;
 
 namespace {
 
-constexpr std::string_view kStep = "reverse_compute_at";
+constexpr std::string_view kReverseComputeAt = "reverse_compute_at";
 
 Result<void> check_movable(const Path& path, const Path& loop) {
   const Block& block = path.block();
   if (is_below(path, loop.target()))
-    return error(ErrorCode::IllegalStep, "{}: block '{}' is already below loop '{}'", kStep, block.name,
+    return error(ErrorCode::IllegalStep, "{}: block '{}' is already below loop '{}'", kReverseComputeAt, block.name,
                  name_of(loop.loop().var));
   if (is_reduction(block) || block.init)
-    return error(ErrorCode::IllegalStep, "{}: block '{}' is a reduction, allowed are elementwise blocks", kStep,
-                 block.name);
+    return error(ErrorCode::IllegalStep, "{}: block '{}' is a reduction, allowed are elementwise blocks",
+                 kReverseComputeAt, block.name);
   for (const Expr& buffer : written_buffers(block))
     for (const Expr& read : read_buffers(block))
       if (read.is(buffer))
-        return error(ErrorCode::IllegalStep, "{}: block '{}' reads the buffer '{}' it writes", kStep, block.name,
-                     name_of(buffer));
+        return error(ErrorCode::IllegalStep, "{}: block '{}' reads the buffer '{}' it writes", kReverseComputeAt,
+                     block.name, name_of(buffer));
   const bool is_empty =
       std::any_of(block.iters.begin(), block.iters.end(), [](const Iter& i) { return is_int(i.extent, 0); });
   for (const Stmt& s : loop.stmts)
     if (const For* outer = s.as<For>(); outer && is_int(outer->extent, 0) && !is_empty)
       return error(ErrorCode::IllegalStep, "{}: loop '{}' has no iterations, in which block '{}' would never run",
-                   kStep, name_of(outer->var), block.name);
-  HONE_TRY(check_may_move(path, kStep));
-  return check_none_pipelined(loop, kStep);
+                   kReverseComputeAt, name_of(outer->var), block.name);
+  HONE_TRY(check_may_move(path, kReverseComputeAt));
+  return check_none_pipelined(loop, kReverseComputeAt);
 }
 
 /// The loops down to and including `loop`, without the first `count`, which stand around the consumer too.
@@ -61,8 +61,9 @@ Result<void> check_done_before(const Program& program, const Path& writer, const
   }
   if (before && common_loops(writer, loop) <= common_loops(consumer, loop)) return {};
   return error(ErrorCode::IllegalStep,
-               "{}: block '{}' reads buffer '{}', which block '{}' has not completed before loop '{}' begins", kStep,
-               consumer.block().name, name_of(buffer), writer.block().name, name_of(loop.loop().var));
+               "{}: block '{}' reads buffer '{}', which block '{}' has not completed before loop '{}' begins",
+               kReverseComputeAt, consumer.block().name, name_of(buffer), writer.block().name,
+               name_of(loop.loop().var));
 }
 
 /// Whether boxes of different settings of the loops have no element in common.
@@ -90,7 +91,7 @@ Result<std::vector<IterRange>> produced_box(std::span<const Path> made_by, const
       const Role role = role_of(var, block);
       if (role == Role::Reduce || role == Role::Mixed)
         return error(ErrorCode::IllegalStep, "{}: block '{}' reduces over loop '{}', which is not below loop '{}'",
-                     kStep, block.name, name_of(var), name_of(loop.loop().var));
+                     kReverseComputeAt, block.name, name_of(var), name_of(loop.loop().var));
       is_used |= role != Role::None || (block.predicate && uses(block.predicate, var));
     }
     if (is_used) apart.push_back(var);
@@ -106,7 +107,7 @@ Result<std::vector<IterRange>> produced_box(std::span<const Path> made_by, const
   if (!region) return box;
   if (!boxes_are_disjoint(box, apart, bounds))
     return error(ErrorCode::IllegalStep,
-                 "{}: iterations of loop '{}' and those around it may share elements of buffer '{}'", kStep,
+                 "{}: iterations of loop '{}' and those around it may share elements of buffer '{}'", kReverseComputeAt,
                  name_of(loop.loop().var), name_of(buffer));
   return box;
 }
@@ -146,8 +147,8 @@ class ProducedRanges {
     });
     if (one_decides) return {};
     return error(ErrorCode::IllegalStep,
-                 "{}: block '{}' reads several buffers of which an iteration produces unrelated parts", kStep,
-                 consumer_.name);
+                 "{}: block '{}' reads several buffers of which an iteration produces unrelated parts",
+                 kReverseComputeAt, consumer_.name);
   }
 
   /// The range of one variable; nothing if no buffer restricts it.
@@ -164,17 +165,18 @@ class ProducedRanges {
         return error(ErrorCode::IllegalStep,
                      "{}: index {} of buffer '{}' in block '{}' is not an iteration variable, and an iteration "
                      "produces {} of {} elements there",
-                     kStep, axis, name_of(load.buffer), consumer_.name, box[axis].extent, constant_value(shape[axis]));
+                     kReverseComputeAt, axis, name_of(load.buffer), consumer_.name, box[axis].extent,
+                     constant_value(shape[axis]));
       if (constant_value(iter->extent) > constant_value(shape[axis]))
         return error(ErrorCode::IllegalStep,
                      "{}: variable '{}' of block '{}' goes beyond axis {} of buffer '{}', where no iteration produces "
                      "anything",
-                     kStep, name_of(iter->var), consumer_.name, axis, name_of(load.buffer));
+                     kReverseComputeAt, name_of(iter->var), consumer_.name, axis, name_of(load.buffer));
       const std::size_t i = static_cast<std::size_t>(iter - consumer_.iters.begin());
       if (ranges_[i] && (ranges_[i]->extent != box[axis].extent || !equal(ranges_[i]->min, box[axis].min)))
         return error(ErrorCode::IllegalStep,
-                     "{}: variable '{}' of block '{}' reads differing parts of what an iteration produces", kStep,
-                     name_of(iter->var), consumer_.name);
+                     "{}: variable '{}' of block '{}' reads differing parts of what an iteration produces",
+                     kReverseComputeAt, name_of(iter->var), consumer_.name);
       ranges_[i] = box[axis];
       bound[i] = true;
     }
@@ -198,7 +200,7 @@ bool writes_any(const Stmt& stmt, const std::vector<Expr>& buffers) {
 Result<ProducedRanges> find_produced(const Program& program, const Path& consumer, const Path& loop) {
   const std::vector<Expr> read = read_buffers(consumer.block());
   if (!writes_any(loop.target(), read))
-    return error(ErrorCode::IllegalStep, "{}: nothing that block '{}' reads is made below loop '{}'", kStep,
+    return error(ErrorCode::IllegalStep, "{}: nothing that block '{}' reads is made below loop '{}'", kReverseComputeAt,
                  consumer.block().name, name_of(loop.loop().var));
   ProducedRanges produced(consumer.block());
   for (const Expr& buffer : read) {
@@ -211,7 +213,7 @@ Result<ProducedRanges> find_produced(const Program& program, const Path& consume
     for (const Path& writer : made_by)
       if (!is_inside(writer))
         return error(ErrorCode::IllegalStep,
-                     "{}: buffer '{}' is also written by block '{}', which is not below loop '{}'", kStep,
+                     "{}: buffer '{}' is also written by block '{}', which is not below loop '{}'", kReverseComputeAt,
                      name_of(buffer), writer.block().name, name_of(loop.loop().var));
     HONE_TRY(const std::vector<IterRange> box, produced_box(made_by, consumer, loop, buffer));
     HONE_TRY(produced.add(buffer, box));
@@ -237,21 +239,21 @@ Path last_writer(const Path& loop, const Block& consumer) {
 }  // namespace
 
 Result<Program> reverse_compute_at(const Program& program, std::string_view block_name, std::string_view loop_name) {
-  HONE_TRY(const Path path, find_block(program, block_name, kStep));
-  HONE_TRY(const Path old_loop, find_loop(program, loop_name, kStep));
+  HONE_TRY(const Path path, find_block(program, block_name, kReverseComputeAt));
+  HONE_TRY(const Path old_loop, find_loop(program, loop_name, kReverseComputeAt));
   HONE_TRY(check_movable(path, old_loop));
   HONE_TRY(const ProducedRanges produced, find_produced(program, path, old_loop));
-  HONE_TRY(const Visited visited, visited_below(path, common_loops(path, old_loop), kStep));
+  HONE_TRY(const Visited visited, visited_below(path, common_loops(path, old_loop), kReverseComputeAt));
   std::vector<IterRange> ranges;
   for (std::size_t i = 0; i < visited.ranges.size(); ++i)
     ranges.push_back(produced.range(i).value_or(visited.ranges[i]));
 
   const Program without = replace(program, path, Stmt());
-  HONE_TRY(const Path loop, find_loop(without, loop_name, kStep));
+  HONE_TRY(const Path loop, find_loop(without, loop_name, kReverseComputeAt));
   const Stmt nest = make_nest(without, path.block(), ranges, visited.conditions, loop.bounds());
   Program moved = insert_after(without, last_writer(loop, path.block()), nest);
-  HONE_TRY(const Path place, find_block(moved, block_name, kStep));
-  HONE_TRY(check_loops_above(moved, place, kStep));
+  HONE_TRY(const Path place, find_block(moved, block_name, kReverseComputeAt));
+  HONE_TRY(check_loops_above(moved, place, kReverseComputeAt));
   return moved;
 }
 

@@ -15,7 +15,7 @@ using namespace ir;
 
 namespace {
 
-constexpr std::string_view kStep = "rfactor";
+constexpr std::string_view kRfactor = "rfactor";
 
 /// A block's predicate taken apart by what its conditions speak of.
 struct Guards {
@@ -39,7 +39,7 @@ Result<Loops> sort_loops(const Path& path) {
     const Role role = role_of(loop.var, path.block());
     if (role == Role::Mixed)
       return error(ErrorCode::IllegalStep, "{}: loop '{}' runs through spatial and reduction variables of block '{}'",
-                   kStep, name_of(loop.var), path.block().name);
+                   kRfactor, name_of(loop.var), path.block().name);
     (role == Role::Reduce ? loops.reduce : loops.spatial).push_back(&loop);
   }
   return loops;
@@ -52,7 +52,7 @@ Result<Guards> sort_guards(const Block& block, const Loops& loops) {
     const bool is_reduction = uses_any(condition, loops.reduce);
     if (is_reduction && uses_any(condition, loops.spatial))
       return error(ErrorCode::IllegalStep, "{}: a condition of block '{}' is on spatial and reduction loops at once",
-                   kStep, block.name);
+                   kRfactor, block.name);
     Expr& guard = is_reduction ? guards.reduction : guards.spatial;
     guard = guard ? logical_and(guard, condition) : condition;
   }
@@ -63,21 +63,21 @@ Result<void> check_factorable(const Program& program, const Path& path, const Pa
   const Block& block = path.block();
   const std::string& loop_name = name_of(loop.loop().var);
   if (!is_below(path, loop.target()))
-    return error(ErrorCode::IllegalStep, "{}: loop '{}' is not around block '{}'", kStep, loop_name, block.name);
+    return error(ErrorCode::IllegalStep, "{}: loop '{}' is not around block '{}'", kRfactor, loop_name, block.name);
   if (role_of(loop.loop().var, block) != Role::Reduce)
-    return error(ErrorCode::IllegalStep, "{}: loop '{}' is not a reduction loop of block '{}'", kStep, loop_name,
+    return error(ErrorCode::IllegalStep, "{}: loop '{}' is not a reduction loop of block '{}'", kRfactor, loop_name,
                  block.name);
   if (!block.init)
-    return error(ErrorCode::IllegalStep, "{}: block '{}' is a reduction initialised elsewhere", kStep, block.name);
+    return error(ErrorCode::IllegalStep, "{}: block '{}' is a reduction initialised elsewhere", kRfactor, block.name);
   if (const For* outermost = outermost_reduce_loop(path); !visits_once_below(path, *outermost))
-    return error(ErrorCode::IllegalStep, "{}: block '{}' may visit a point more than once below loop '{}'", kStep,
+    return error(ErrorCode::IllegalStep, "{}: block '{}' may visit a point more than once below loop '{}'", kRfactor,
                  block.name, name_of(outermost->var));
   for (const Expr& buffer : written_buffers(block))
     for (const Path& reader : readers(program, buffer))
       if (is_below(reader, top_level(path).target()))
-        return error(ErrorCode::IllegalStep, "{}: buffer '{}' is read by block '{}' in the nest of block '{}'", kStep,
-                     name_of(buffer), reader.block().name, block.name);
-  return check_may_move(path, kStep);
+        return error(ErrorCode::IllegalStep, "{}: buffer '{}' is read by block '{}' in the nest of block '{}'",
+                     kRfactor, name_of(buffer), reader.block().name, block.name);
+  return check_may_move(path, kRfactor);
 }
 
 /// A buffer for each output with one more axis, the first, for the values of the loop.
@@ -165,7 +165,7 @@ Result<Stmt> make_final(const Program& program, const Parts& parts) {
   const Block& block = parts.original.block();
   const Expr slot = var("v" + name_of(parts.factored.var));
   Block final{.name = block.name, .init = block.init, .annotations = block.annotations};
-  HONE_TRY(const Visited visited, visited_below(parts.original, 0, kStep));
+  HONE_TRY(const Visited visited, visited_below(parts.original, 0, kRfactor));
   std::vector<IterRange> ranges;
   for (std::size_t i = 0; i < block.iters.size(); ++i) {
     if (block.iters[i].kind == IterKind::Reduce) continue;
@@ -181,7 +181,7 @@ Result<Stmt> make_final(const Program& program, const Parts& parts) {
   final.body = rewrite_update(block.body, parts.combiner, {parts.combiner.buffers, sources, {}});
   for (const Iter& iter : block.iters)
     if (iter.kind == IterKind::Reduce && uses(final.body, iter.var))
-      return error(ErrorCode::IllegalStep, "{}: how block '{}' combines depends on variable '{}'", kStep, block.name,
+      return error(ErrorCode::IllegalStep, "{}: how block '{}' combines depends on variable '{}'", kRfactor, block.name,
                    name_of(iter.var));
   // The partial results heed the conditions on reduction variables.
   std::vector<Expr> conditions = visited.conditions;
@@ -194,11 +194,11 @@ Result<Stmt> make_final(const Program& program, const Parts& parts) {
 }  // namespace
 
 Result<Program> rfactor(const Program& program, std::string_view block_name, std::string_view loop_name) {
-  HONE_TRY(const Path path, find_block(program, block_name, kStep));
-  HONE_TRY(const Path loop, find_loop(program, loop_name, kStep));
+  HONE_TRY(const Path path, find_block(program, block_name, kRfactor));
+  HONE_TRY(const Path loop, find_loop(program, loop_name, kRfactor));
   HONE_TRY(check_factorable(program, path, loop));
   const Block& block = path.block();
-  HONE_TRY(Combiner combiner, find_combiner(block, kStep));
+  HONE_TRY(Combiner combiner, find_combiner(block, kRfactor));
   HONE_TRY(Loops loops, sort_loops(path));
   HONE_TRY(Guards guards, sort_guards(block, loops));
   std::vector<Expr> partials = partial_buffers(program, combiner, loop.loop());
@@ -206,8 +206,8 @@ Result<Program> rfactor(const Program& program, std::string_view block_name, std
 
   const std::string partial_name = fresh_block_name(program, fmt::format("{}.rf", block_name));
   Program now = replace(program, path, make_partial(partial_name, parts));
-  HONE_TRY(const Path partial, find_block(now, partial_name, kStep));
-  HONE_TRY(check_loops_above(now, partial, kStep));
+  HONE_TRY(const Path partial, find_block(now, partial_name, kRfactor));
+  HONE_TRY(check_loops_above(now, partial, kRfactor));
   HONE_TRY(const Stmt final, make_final(now, parts));
   now = insert_after(now, top_level(partial), final);
   for (const Expr& buffer : parts.partials) now = allocate(now, buffer);

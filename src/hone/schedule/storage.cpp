@@ -46,10 +46,10 @@ Result<Program> storage_align(const Program& program, std::string_view name, std
   if (offset < 0 || offset >= factor)
     return error(ErrorCode::IllegalStep, "storage_align: offset {} of buffer '{}' is outside 0..{}", offset, name,
                  factor - 1);
-  std::erase_if(aligned.alignments, [&](const StorageAlign& entry) { return entry.axis == axis; });
+  std::erase_if(aligned.alignments, [&](const ir::StorageAlign& entry) { return entry.axis == axis; });
   aligned.alignments.push_back({static_cast<int>(axis), factor, offset});
   std::sort(aligned.alignments.begin(), aligned.alignments.end(),
-            [](const StorageAlign& a, const StorageAlign& b) { return a.axis < b.axis; });
+            [](const ir::StorageAlign& a, const ir::StorageAlign& b) { return a.axis < b.axis; });
   return with_buffer(program, buffer, std::move(aligned));
 }
 

@@ -18,11 +18,6 @@ using namespace ir;
 
 namespace {
 
-template <typename... Args>
-Error illegal(std::type_identity_t<FormatHere<Args...>> format, Args&&... args) {
-  return error<Args...>(ErrorCode::IllegalStep, format, std::forward<Args>(args)...);
-}
-
 /// Loops directly nested in each other around one block.
 struct Nest {
   std::vector<Expr> vars;

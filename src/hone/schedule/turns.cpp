@@ -33,7 +33,7 @@ Result<void> check_turns(const Program& program, const Expr& buffer, const Path&
 Program take_turns(const Program& program, const Expr& buffer, const Expr& loop_var) {
   Buffer doubled = buffer.get<Buffer>();
   doubled.shape.insert(doubled.shape.begin(), imm(2));
-  for (StorageAlign& alignment : doubled.alignments) ++alignment.axis;
+  for (ir::StorageAlign& alignment : doubled.alignments) ++alignment.axis;
   const Expr parity = floor_mod(loop_var, 2);
   return exchange_buffer(program, buffer, make(std::move(doubled), buffer.type()),
                          [&](const Indices& indices, const Bounds&) {

@@ -8,14 +8,14 @@ using ir::Expr;
 namespace {
 
 /// What conv and depthwise_conv have in common once their operands are checked.
-struct Setup {
+struct ConvSetup {
   Window window;
   Shape positions;
   Tensor padded;
   ir::DType type;
 };
 
-Result<Setup> set_up(std::string_view what, const Tensor& x, const Tensor& weight, const ConvOptions& options) {
+Result<ConvSetup> set_up(std::string_view what, const Tensor& x, const Tensor& weight, const ConvOptions& options) {
   HONE_TRY(expect_equal_types(what, x, weight));
   if (x.rank() < 3 || weight.rank() != x.rank())
     return error(ErrorCode::InvalidArgument, "{}: {} axes by {} of the weight, they must be equal, 3 and more", what,
@@ -28,7 +28,7 @@ Result<Setup> set_up(std::string_view what, const Tensor& x, const Tensor& weigh
   HONE_TRY(Shape positions, window_positions(what, x.shape(), window));
   const Tensor padded = pad_spatial(x, window, ir::constant(x.type(), std::int64_t{0}));
   const ir::DType type = options.result == ir::kVoid ? x.type() : options.result;
-  return Setup{std::move(window), std::move(positions), padded, type};
+  return ConvSetup{std::move(window), std::move(positions), padded, type};
 }
 
 /// n, o and the spatial axes of the result.
@@ -46,7 +46,7 @@ void append_kernel_axes(std::vector<Axis>& axes, const Window& window) {
 }
 
 /// The indices of one batch and channel of the padded input under the window.
-Indices input_indices(const Setup& setup, const Indices& i, const Expr& channel, const Indices& offset) {
+Indices input_indices(const ConvSetup& setup, const Indices& i, const Expr& channel, const Indices& offset) {
   Indices indices = {i[0], channel};
   for (Expr& index : window_indices(setup.window, Indices(i.begin() + 2, i.end()), offset))
     indices.push_back(std::move(index));
@@ -69,7 +69,7 @@ Result<void> check_groups(const Tensor& x, const Tensor& weight, std::int64_t gr
 }  // namespace
 
 Result<Tensor> conv(const Tensor& x, const Tensor& weight, const ConvOptions& options) {
-  HONE_TRY(const Setup setup, set_up("conv", x, weight, options));
+  HONE_TRY(const ConvSetup setup, set_up("conv", x, weight, options));
   HONE_TRY(check_groups(x, weight, options.groups));
   const std::int64_t out_channels = weight.extent(0), group_in = weight.extent(1);
   const std::int64_t group_out = out_channels / options.groups;
@@ -88,7 +88,7 @@ Result<Tensor> conv(const Tensor& x, const Tensor& weight, const ConvOptions& op
 }
 
 Result<Tensor> depthwise_conv(const Tensor& x, const Tensor& weight, const ConvOptions& options) {
-  HONE_TRY(const Setup setup, set_up("depthwise conv", x, weight, options));
+  HONE_TRY(const ConvSetup setup, set_up("depthwise conv", x, weight, options));
   const std::int64_t channels = x.extent(1), out_channels = weight.extent(0);
   if (channels == 0 ? out_channels != 0 : out_channels % channels != 0)
     return error(ErrorCode::InvalidArgument,

@@ -6,10 +6,6 @@ namespace {
 
 using Arrays = std::vector<ir::Array>;
 
-std::int64_t entry(const std::vector<std::int64_t>& list, std::size_t axis, std::int64_t other) {
-  return list.empty() ? other : list[axis];
-}
-
 /// One element of a grouped convolution, straight from its formula: a sum over channels and kernel positions, with
 /// zeros outside the input.
 double conv_element(const Arrays& arrays, const ConvOptions& options, const Index& i) {
@@ -27,14 +23,14 @@ double conv_element(const Arrays& arrays, const ConvOptions& options, const Inde
   return sum;
 }
 
-struct Case {
+struct ConvCase {
   Shape x, weight;
   ConvOptions options;
   Shape result;
 };
 
-const std::vector<Case>& conv_cases() {
-  static const std::vector<Case> cases = {
+const std::vector<ConvCase>& conv_cases() {
+  static const std::vector<ConvCase> cases = {
       {{2, 3, 7}, {5, 3, 3}, {}, {2, 5, 5}},
       {{1, 1, 1}, {1, 1, 1}, {}, {1, 1, 1}},
       {{1, 3, 7, 5}, {2, 3, 3, 3}, {.padding_before = {1, 1}, .padding_after = {1, 1}}, {1, 2, 7, 5}},
@@ -50,7 +46,7 @@ const std::vector<Case>& conv_cases() {
 }
 
 TEST(Conv, EqualsItsFormulaInOneTwoAndThreeDimensions) {
-  for (const Case& c : conv_cases()) {
+  for (const ConvCase& c : conv_cases()) {
     const Tensor x = placeholder("X", c.x), weight = placeholder("W", c.weight);
     const Result<Tensor> y = conv(x, weight, c.options);
     ASSERT_TRUE(y) << message_of(y);
@@ -83,7 +79,7 @@ TEST(Conv, DepthwiseIsAConvolutionOfOneGroupPerChannel) {
 }
 
 TEST(Conv, TransposedScattersEachInputElement) {
-  const std::vector<Case> cases = {
+  const std::vector<ConvCase> cases = {
       {{2, 3, 5}, {3, 2, 3}, {}, {2, 2, 7}},
       {{1, 2, 4, 3},
        {2, 3, 3, 2},
@@ -97,7 +93,7 @@ TEST(Conv, TransposedScattersEachInputElement) {
       {{1, 1, 2, 2, 2}, {1, 2, 2, 1, 3}, {.strides = {1, 2, 2}}, {1, 2, 3, 3, 5}},
       {{1, 0, 3}, {0, 2, 2}, {}, {1, 2, 4}},
   };
-  for (const Case& c : cases) {
+  for (const ConvCase& c : cases) {
     const Tensor x = placeholder("X", c.x), weight = placeholder("W", c.weight);
     const Result<Tensor> y = conv_transpose(x, weight, c.options);
     ASSERT_TRUE(y) << message_of(y);

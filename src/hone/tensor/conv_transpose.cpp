@@ -7,19 +7,19 @@ using ir::Expr;
 
 namespace {
 
-constexpr std::string_view kWhat = "transposed conv";
+constexpr std::string_view kTransposedConv = "transposed conv";
 
 Result<void> check_operands(const Tensor& x, const Tensor& weight, std::int64_t groups) {
-  HONE_TRY(expect_equal_types(kWhat, x, weight));
+  HONE_TRY(expect_equal_types(kTransposedConv, x, weight));
   if (x.rank() < 3 || weight.rank() != x.rank())
-    return error(ErrorCode::InvalidArgument, "{}: {} axes by {} of the weight, they must be equal, 3 and more", kWhat,
-                 x.rank(), weight.rank());
+    return error(ErrorCode::InvalidArgument, "{}: {} axes by {} of the weight, they must be equal, 3 and more",
+                 kTransposedConv, x.rank(), weight.rank());
   if (weight.extent(0) != x.extent(1))
     return error(ErrorCode::InvalidArgument, "{}: the weight has {} input channels, the input {}, they must be equal",
-                 kWhat, weight.extent(0), x.extent(1));
+                 kTransposedConv, weight.extent(0), x.extent(1));
   if (groups < 1 || x.extent(1) % groups != 0)
-    return error(ErrorCode::InvalidArgument, "{}: {} groups, allowed are divisors of the {} input channels", kWhat,
-                 groups, x.extent(1));
+    return error(ErrorCode::InvalidArgument, "{}: {} groups, allowed are divisors of the {} input channels",
+                 kTransposedConv, groups, x.extent(1));
   return {};
 }
 
@@ -28,18 +28,18 @@ Result<Shape> result_extents(const Tensor& x, const Window& window, std::vector<
   if (output_padding.empty()) output_padding.assign(window.rank(), 0);
   if (output_padding.size() != window.rank())
     return error(ErrorCode::InvalidArgument,
-                 "{}: {} output paddings for {} spatial axes, allowed is one for each or none", kWhat,
+                 "{}: {} output paddings for {} spatial axes, allowed is one for each or none", kTransposedConv,
                  output_padding.size(), window.rank());
   Shape extents;
   for (std::size_t axis = 0; axis < window.rank(); ++axis) {
     if (output_padding[axis] < 0)
-      return error(ErrorCode::InvalidArgument, "{}: output padding {} contains {}, allowed is 0 and more", kWhat,
-                   show_shape(output_padding), output_padding[axis]);
+      return error(ErrorCode::InvalidArgument, "{}: output padding {} contains {}, allowed is 0 and more",
+                   kTransposedConv, show_shape(output_padding), output_padding[axis]);
     const std::int64_t full = (x.extent(2 + axis) - 1) * window.strides[axis] + window.span(axis);
     const std::int64_t extent = full - window.before[axis] - window.after[axis] + output_padding[axis];
     if (extent < 0)
       return error(ErrorCode::InvalidArgument, "{}: axis {} of the result would have extent {}, allowed is 0 and more",
-                   kWhat, 2 + axis, extent);
+                   kTransposedConv, 2 + axis, extent);
     extents.push_back(extent);
   }
   return extents;
@@ -71,7 +71,7 @@ Tensor spread(const Tensor& x, const Window& window, const Shape& extents) {
 Result<Tensor> conv_transpose(const Tensor& x, const Tensor& weight, const ConvOptions& options) {
   HONE_TRY(check_operands(x, weight, options.groups));
   HONE_TRY(const Window window,
-           make_window(kWhat, Shape(weight.shape().begin() + 2, weight.shape().end()), options.strides,
+           make_window(kTransposedConv, Shape(weight.shape().begin() + 2, weight.shape().end()), options.strides,
                        options.padding_before, options.padding_after, options.dilations));
   HONE_TRY(const Shape extents, result_extents(x, window, options.output_padding));
   const Tensor input = spread(x, window, extents);

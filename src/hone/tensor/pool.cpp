@@ -9,17 +9,17 @@ using ir::Expr;
 
 namespace {
 
-struct Setup {
+struct PoolSetup {
   Window window;
   std::vector<Axis> axes, kernel_axes;
 };
 
-Result<Setup> set_up(std::string_view what, const Tensor& x, const PoolOptions& options) {
+Result<PoolSetup> set_up(std::string_view what, const Tensor& x, const PoolOptions& options) {
   if (x.rank() < 3 || options.kernel.size() + 2 != x.rank())
     return error(ErrorCode::InvalidArgument,
                  "{}: a kernel of {} axes for a tensor of {}, allowed is 1 and more, 2 less than the tensor's", what,
                  options.kernel.size(), x.rank());
-  Setup setup;
+  PoolSetup setup;
   HONE_TRY(setup.window, make_window(what, options.kernel, options.strides, options.padding_before,
                                      options.padding_after, options.dilations));
   HONE_TRY(const Shape positions, window_positions(what, x.shape(), setup.window));
@@ -39,16 +39,16 @@ Indices input_indices(const Window& window, const Indices& i, const Indices& off
   return indices;
 }
 
-Expr ceil_div(const Expr& a, std::int64_t b) { return b == 1 ? a : ir::floor_div(a + (b - 1), b); }
+Expr ceil_quotient(const Expr& a, std::int64_t b) { return b == 1 ? a : ir::floor_div(a + (b - 1), b); }
 
 /// How many elements of the window at `i` lie in [first, end) of each axis of the input.
 Expr count_inside(const Window& window, const Indices& i, const Shape& firsts, const Shape& ends) {
   Expr count = ir::imm(1);
   for (std::size_t axis = 0; axis < window.rank(); ++axis) {
     const Expr start = i[2 + axis] * window.strides[axis] - window.before[axis];
-    const Expr first = ir::max(ceil_div(ir::imm(firsts[axis]) - start, window.dilations[axis]), ir::imm(0));
+    const Expr first = ir::max(ceil_quotient(ir::imm(firsts[axis]) - start, window.dilations[axis]), ir::imm(0));
     const Expr end =
-        ir::min(ceil_div(ir::imm(ends[axis]) - start, window.dilations[axis]), ir::imm(window.kernel[axis]));
+        ir::min(ceil_quotient(ir::imm(ends[axis]) - start, window.dilations[axis]), ir::imm(window.kernel[axis]));
     const Expr here = ir::max(end - first, ir::imm(0));
     count = axis == 0 ? here : count * here;
   }
@@ -58,7 +58,7 @@ Expr count_inside(const Window& window, const Indices& i, const Shape& firsts, c
 }  // namespace
 
 Result<Tensor> max_pool(const Tensor& x, const PoolOptions& options) {
-  HONE_TRY(const Setup setup, set_up("max pool", x, options));
+  HONE_TRY(const PoolSetup setup, set_up("max pool", x, options));
   const Tensor padded = pad_spatial(x, setup.window, lowest(x.type()));
   return compute("max_pool", setup.axes, [&](const Indices& i) {
     return reduce_max(setup.kernel_axes, [&](const Indices& r) { return padded(input_indices(setup.window, i, r)); });
@@ -67,7 +67,7 @@ Result<Tensor> max_pool(const Tensor& x, const PoolOptions& options) {
 
 Result<Tensor> average_pool(const Tensor& x, const PoolOptions& options) {
   HONE_TRY(expect_float("average pool", x));
-  HONE_TRY(const Setup setup, set_up("average pool", x, options));
+  HONE_TRY(const PoolSetup setup, set_up("average pool", x, options));
   const Tensor padded = pad_spatial(x, setup.window, ir::constant(x.type(), 0.0));
   const Tensor sum = compute("pool_sum", setup.axes, [&](const Indices& i) {
     return reduce_sum(setup.kernel_axes, [&](const Indices& r) { return padded(input_indices(setup.window, i, r)); });

@@ -9,13 +9,13 @@ namespace {
 
 using Arrays = std::vector<ir::Array>;
 
-struct Case {
+struct PoolCase {
   Shape x;
   PoolOptions options;
 };
 
-const std::vector<Case>& pool_cases() {
-  static const std::vector<Case> cases = {
+const std::vector<PoolCase>& pool_cases() {
+  static const std::vector<PoolCase> cases = {
       {{1, 2, 7}, {.kernel = {3}}},
       {{2, 1, 5, 7}, {.kernel = {2, 3}, .strides = {2, 2}}},
       {{1, 3, 5, 5}, {.kernel = {3, 3}, .strides = {2, 1}, .padding_before = {1, 1}, .padding_after = {1, 0}}},
@@ -26,10 +26,6 @@ const std::vector<Case>& pool_cases() {
       {{1, 1, 1, 1}, {.kernel = {1, 1}}},
   };
   return cases;
-}
-
-std::int64_t entry(const std::vector<std::int64_t>& list, std::size_t axis, std::int64_t other) {
-  return list.empty() ? other : list[axis];
 }
 
 /// Calls `f` with each element of a window that is not padding.
@@ -46,7 +42,7 @@ void for_each_element(const ir::Array& x, const PoolOptions& options, const Inde
 }
 
 TEST(Pool, MaxIsTheLargestOfEachWindow) {
-  for (const Case& c : pool_cases())
+  for (const PoolCase& c : pool_cases())
     for (const ir::DType type : {ir::kF32, ir::kI8}) {
       const Tensor x = placeholder("X", c.x, type);
       expect_values({x}, max_pool(x, c.options), [&](const Arrays& a, const Index& i) {
@@ -58,7 +54,7 @@ TEST(Pool, MaxIsTheLargestOfEachWindow) {
 }
 
 TEST(Pool, AverageCountsThePaddingOrNot) {
-  for (Case c : pool_cases())
+  for (PoolCase c : pool_cases())
     for (const PadCount pad_count : {PadCount::Included, PadCount::Excluded}) {
       c.options.pad_count = pad_count;
       const Tensor x = placeholder("X", c.x);

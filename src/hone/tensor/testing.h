@@ -37,6 +37,11 @@ inline double at_or_zero(const ir::Array& array, const Index& index) {
   return at(array, index);
 }
 
+/// An option of one axis, or its default where the list is left out.
+inline std::int64_t entry(const std::vector<std::int64_t>& list, std::size_t axis, std::int64_t other) {
+  return list.empty() ? other : list[axis];
+}
+
 /// Fills the inputs with small whole numbers, runs the definition of `outputs`, and gives inputs, then outputs.
 inline std::vector<ir::Array> run_on_whole_numbers(const std::vector<Tensor>& inputs,
                                                    const std::vector<Tensor>& outputs) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hone/support/arithmetic.h"
 #include "hone/tensor/definitions.h"
 #include "hone/tensor/shapes.h"
 
@@ -125,8 +126,6 @@ Expr choose(const Matrix& matrix, const Expr& index, Expr (*formula)(const Row&,
 }
 
 Expr at(std::size_t position) { return ir::imm(static_cast<std::int64_t>(position)); }
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// An error unless F(m, 3) is defined for the operands.
 Result<void> check(const Tensor& x, const Tensor& weight, const ConvOptions& options, std::int64_t m) {

@@ -6,14 +6,14 @@
 namespace hone::tensor {
 namespace {
 
-struct Case {
+struct WinogradCase {
   Shape x, weight;
   ConvOptions options;
 };
 
-const std::vector<Case>& cases() {
+const std::vector<WinogradCase>& cases() {
   static const ConvOptions same{.padding_before = {1, 1}, .padding_after = {1, 1}};
-  static const std::vector<Case> list = {
+  static const std::vector<WinogradCase> list = {
       {{1, 1, 3, 3}, {1, 1, 3, 3}, {}},
       {{1, 3, 7, 5}, {2, 3, 3, 3}, same},
       {{2, 5, 9, 11}, {7, 5, 3, 3}, same},
@@ -29,7 +29,7 @@ const std::vector<Case>& cases() {
 
 /// Runs conv in f64 and winograd_conv in f32 on the same values; gives the largest difference as a share of the
 /// largest result.
-double error_of(const Case& c, std::int64_t m) {
+double error_of(const WinogradCase& c, std::int64_t m) {
   Rng rng(/*seed=*/3);
   const Tensor x = placeholder("X", c.x), weight = placeholder("W", c.weight);
   const Tensor exact_x = placeholder("X", c.x, ir::kF64), exact_weight = placeholder("W", c.weight, ir::kF64);
@@ -55,7 +55,7 @@ double error_of(const Case& c, std::int64_t m) {
 }
 
 TEST(Winograd, TilesOfTwoGiveExactlyTheConvolutionOfWholeNumbers) {
-  for (const Case& c : cases()) {
+  for (const WinogradCase& c : cases()) {
     const Tensor x = placeholder("X", c.x), weight = placeholder("W", c.weight);
     const std::vector<ir::Array> direct = run_on_whole_numbers({x, weight}, {conv(x, weight, c.options).value()});
     const std::vector<ir::Array> fast =
@@ -66,12 +66,12 @@ TEST(Winograd, TilesOfTwoGiveExactlyTheConvolutionOfWholeNumbers) {
 }
 
 TEST(Winograd, EveryTileSizeComputesTheConvolutionOfOddShapes) {
-  for (const Case& c : cases())
+  for (const WinogradCase& c : cases())
     for (const std::int64_t m : {2, 4, 6}) EXPECT_LT(error_of(c, m), 2e-5) << "F(" << m << ", 3)";
 }
 
 TEST(Winograd, ErrorsStayWithinTheBoundOfEachTileSize) {
-  const Case c{{1, 16, 14, 14}, {4, 16, 3, 3}, {.padding_before = {1, 1}, .padding_after = {1, 1}}};
+  const WinogradCase c{{1, 16, 14, 14}, {4, 16, 3, 3}, {.padding_before = {1, 1}, .padding_after = {1, 1}}};
   EXPECT_LT(error_of(c, 2), 1e-6);
   EXPECT_LT(error_of(c, 4), 4e-6);
   EXPECT_LT(error_of(c, 6), 2e-5);

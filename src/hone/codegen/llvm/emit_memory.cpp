@@ -10,8 +10,6 @@ using namespace ir;
 namespace {
 
 constexpr std::int64_t kMaxFactor = 4096;
-/// ModuleEmitter::zeros() has this many.
-constexpr int kZeroBytes = 1024;
 
 std::int64_t power_of_two_in(std::int64_t number) {
   return number == 0 ? kMaxFactor : std::min(kMaxFactor, number & -number);
@@ -137,7 +135,7 @@ llvm::Value* FunctionEmitter::load_contiguous(const Load& node, const Expr& firs
   const std::uint64_t align = access_align(node.buffer, first);
   if (!mask) return load_at(pointer, node.buffer, t, align);
   if (!mask->getType()->isVectorTy()) {
-    if (t.lanes * t.bytes() <= kZeroBytes)
+    if (t.lanes * t.bytes() <= ModuleEmitter::kZeroBytes)
       return load_at(select(mask, pointer, m_.zeros()), node.buffer, t, std::min<std::uint64_t>(align, 64));
     mask = splat(mask, t.lanes);
   }

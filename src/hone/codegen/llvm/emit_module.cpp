@@ -10,8 +10,6 @@ using namespace ir;
 
 namespace {
 
-constexpr std::uint64_t kZeroBytes = 1024;
-
 std::int64_t constant_size(const Expr& buffer) {
   std::int64_t count = 1;
   for (const Expr& extent : buffer.get<Buffer>().shape) count *= constant_value(extent);

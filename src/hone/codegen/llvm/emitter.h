@@ -41,8 +41,9 @@ class ModuleEmitter {
 
   /// An LLVM function with this module's attributes.
   llvm::Function* declare(llvm::FunctionType* type, const std::string& name, llvm::GlobalValue::LinkageTypes linkage);
-  /// Zeros to load from in place of memory that must not be touched.
+  /// kZeroBytes zeros to load from in place of memory that must not be touched.
   llvm::Constant* zeros();
+  static constexpr int kZeroBytes = 1024;
   llvm::FunctionCallee parallel_for();
   llvm::FunctionCallee allocate();
   llvm::FunctionCallee release();

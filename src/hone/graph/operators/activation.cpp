@@ -30,7 +30,7 @@ Expr hard_sigmoid(const Expr& x, double alpha, double beta) {
 Expr hard_swish(const Expr& x) { return x * hard_sigmoid(x, 1.0 / 6, 0.5); }
 
 template <auto f>
-Result<Tensors> unary(const Application& op) {
+Result<Tensors> unary_widened(const Application& op) {
   return map_first_widened(op, f);
 }
 
@@ -158,12 +158,12 @@ std::span<const Operator> activation_operators() {
       {.name = "Celu", .schema = kWithAlpha, .define = define_celu},
       {.name = "Gelu", .schema = "X: T -> Y: T; approximate; T: float", .define = define_gelu},
       {.name = "HardSigmoid", .schema = "X: T -> Y: T; alpha, beta; T: float", .define = define_hard_sigmoid},
-      {.name = "HardSwish", .schema = kUnary, .define = unary<hard_swish>},
-      {.name = "Mish", .schema = kUnary, .define = unary<mish>},
-      {.name = "Softplus", .schema = kUnary, .define = unary<softplus>},
-      {.name = "Softsign", .schema = kUnary, .define = unary<softsign>},
-      {.name = "Sigmoid", .schema = kUnary, .define = unary<sigmoid>},
-      {.name = "Tanh", .schema = kUnary, .define = unary<tanh>},
+      {.name = "HardSwish", .schema = kUnary, .define = unary_widened<hard_swish>},
+      {.name = "Mish", .schema = kUnary, .define = unary_widened<mish>},
+      {.name = "Softplus", .schema = kUnary, .define = unary_widened<softplus>},
+      {.name = "Softsign", .schema = kUnary, .define = unary_widened<softsign>},
+      {.name = "Sigmoid", .schema = kUnary, .define = unary_widened<sigmoid>},
+      {.name = "Tanh", .schema = kUnary, .define = unary_widened<tanh>},
       {.name = "ThresholdedRelu", .schema = kWithAlpha, .define = define_thresholded_relu},
       {.name = "Swish", .schema = kWithAlpha, .define = define_swish},
       {.name = "SwiGLU", .schema = "A: T, B: T -> Y: T; alpha; T: float", .define = define_swiglu},

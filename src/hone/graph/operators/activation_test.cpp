@@ -12,10 +12,6 @@ using runtime::Tensor;
 
 const std::vector<double> kNumbers = {-100, -3.5, -1, -0.25, 0, 0.25, 1, 3.5, 100};
 
-Tensor vec(const std::vector<double>& elements) {
-  return Tensor::of<double>({static_cast<std::int64_t>(elements.size())}, elements);
-}
-
 using Scalar = std::function<double(double)>;
 
 void expect_function(const std::string& op, const Attributes& given, const Scalar& f) {
@@ -81,10 +77,10 @@ TEST(Activation, OldPReluHasASlopePerChannel) {
 }
 
 TEST(Activation, SwigluMultipliesGateAndValue) {
-  const Tensor gate = vec({-1, 0, 2}), value = vec({3, 4, 5});
-  expect_tensor(apply_one("SwiGLU", {gate, value}), vec({-3 / (1 + std::exp(1.0)), 0, 10 / (1 + std::exp(-2.0))}),
-                1e-9);
-  EXPECT_EQ(message_of("SwiGLU", {gate, vec({1})}), "SwiGLU: shapes [3] and [1], they must be equal");
+  const Tensor gate = vec<double>({-1, 0, 2}), value = vec<double>({3, 4, 5});
+  expect_tensor(apply_one("SwiGLU", {gate, value}),
+                vec<double>({-3 / (1 + std::exp(1.0)), 0, 10 / (1 + std::exp(-2.0))}), 1e-9);
+  EXPECT_EQ(message_of("SwiGLU", {gate, vec<double>({1})}), "SwiGLU: shapes [3] and [1], they must be equal");
 }
 
 TEST(Activation, ShrinkTakesIntegers) {

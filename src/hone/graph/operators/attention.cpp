@@ -105,7 +105,7 @@ Result<std::vector<Tensor>> define_fused(const Application& op) {
 
 // ai.onnx Attention.
 
-Result<AttentionOptions> options_of(const Application& op, std::int64_t head_size, std::int64_t past) {
+Result<AttentionOptions> attention_options(const Application& op, std::int64_t head_size, std::int64_t past) {
   AttentionOptions options{
       .scale = op.real("scale", 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(head_size, 1)))),
       .softcap = op.real("softcap", 0),
@@ -148,7 +148,7 @@ Result<std::vector<ValueId>> expand_attention(const Application& op, Builder& bu
     k = parts.concat(parts.input(4), k, 2);
     v = parts.concat(parts.input(5), v, 2);
   }
-  HONE_TRY(const AttentionOptions options, options_of(op, q.shape[3], past));
+  HONE_TRY(const AttentionOptions options, attention_options(op, q.shape[3], past));
   HONE_TRY(const Attended attended, attend(op, parts, q, k, v, parts.input(3), parts.input(6), options));
   std::vector<ValueId> outputs = {is_flat ? parts.join_heads(attended.result).id : attended.result.id, k.id, v.id,
                                   attended.shown.id};

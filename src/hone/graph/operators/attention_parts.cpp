@@ -12,6 +12,8 @@ Attributes attributes_of(const std::vector<std::pair<std::string, Attribute>>& e
   return attributes;
 }
 
+Attributes permutation(std::vector<std::int64_t> order) { return attributes_of({{"perm", std::move(order)}}); }
+
 Shaped Parts::input(std::size_t i) const { return op_.has(i) ? Shaped{op_.id(i), op_.shape(i)} : Shaped{}; }
 
 Shaped Parts::reshape(const Shaped& x, Shape shape) {

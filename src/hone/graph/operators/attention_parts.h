@@ -7,6 +7,8 @@ namespace hone::graph {
 
 /// Attributes from a list of names and values.
 Attributes attributes_of(const std::vector<std::pair<std::string, Attribute>>& entries);
+/// The attributes of a Transpose.
+Attributes permutation(std::vector<std::int64_t> order);
 
 /// With fewer queries, the one kernel of a fused attention, which brings keys into another order, costs more than it
 /// saves.

@@ -33,7 +33,7 @@ Result<bool> makes_complex(const Application& op) {
   return to == ElementType::C64 || to == ElementType::C128;
 }
 
-Result<ConvertOptions> options_of(const Application& op) {
+Result<ConvertOptions> convert_options(const Application& op) {
   ConvertOptions options;
   options.saturate = op.integer("saturate", 1) != 0;
   options.round_mode = op.text("round_mode", "up");
@@ -46,7 +46,7 @@ Result<ConvertOptions> options_of(const Application& op) {
 
 Result<Tensors> define_cast(const Application& op) {
   HONE_TRY(const ElementType to, target_of(op));
-  HONE_TRY(const ConvertOptions options, options_of(op));
+  HONE_TRY(const ConvertOptions options, convert_options(op));
   if (!ir_type(to)) return op.unsupported("no conversion to {}", runtime::name_of(to));
   return map_first(op, [&](const Expr& x) { return convert(x, op.type(0), to, options); });
 }

@@ -16,11 +16,6 @@ constexpr ElementType kNarrow[] = {
     ElementType::F8E8M0,   ElementType::F6E2M3,     ElementType::F6E3M2, ElementType::F4E2M1,
 };
 
-template <typename T>
-Tensor vec(const std::vector<T>& elements) {
-  return Tensor::of<T>({static_cast<std::int64_t>(elements.size())}, elements);
-}
-
 Attributes to(ElementType type, std::int64_t saturate = 1) {
   return attributes({{"to", static_cast<std::int64_t>(type)}, {"saturate", saturate}});
 }

@@ -9,11 +9,6 @@ namespace {
 using ir::Expr;
 using ir::Intrinsic;
 
-template <auto f>
-Result<Tensors> binary(const Application& op) {
-  return zip_first_two(op, f);
-}
-
 Expr equal(const Expr& a, const Expr& b) { return ir::eq(a, b); }
 Expr less(const Expr& a, const Expr& b) { return a < b; }
 Expr less_or_equal(const Expr& a, const Expr& b) { return a <= b; }

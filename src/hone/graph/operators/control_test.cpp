@@ -11,7 +11,7 @@ using runtime::Tensor;
 using runtime::Value;
 
 /// A graph under construction, whose inputs and nodes are added in order.
-struct Builder {
+struct BodyBuilder {
   Graph graph;
 
   ValueId input() { return graph.inputs.emplace_back(graph.add_value("input")); }
@@ -52,7 +52,7 @@ Result<std::vector<Value>> run(const std::string& op, const std::vector<std::pai
 
 /// The body of a loop with one state x: x + trip, and the state before as a scan output; goes on while x < limit.
 Graph counting_body(float limit) {
-  Builder b;
+  BodyBuilder b;
   const ValueId trip = b.input();
   b.input();
   const ValueId x = b.input();
@@ -67,7 +67,7 @@ Graph counting_body(float limit) {
 Value count(std::int64_t number) { return Tensor::scalar(number); }
 
 TEST(ControlOperators, IfRunsOneBranch) {
-  Builder then_branch, else_branch;
+  BodyBuilder then_branch, else_branch;
   then_branch.graph.outputs = {then_branch.constant(floats({2}, {1, 2}))};
   else_branch.graph.outputs = {else_branch.constant(floats({1}, {3}))};
   const std::vector<std::pair<std::string, Graph>> branches = {{"then_branch", then_branch.graph},
@@ -126,14 +126,14 @@ TEST(ControlOperators, LoopRefusesBadBodiesAndCounts) {
   EXPECT_EQ(
       run("Loop", body, {Tensor::of<std::int64_t>({2}, {1, 2}), Value(), Tensor::scalar(0.0F)}, 1).error().message,
       "Loop: the trip count must be one number, found int64[2]");
-  Builder no_bool;
+  BodyBuilder no_bool;
   no_bool.input();
   no_bool.input();
   no_bool.graph.outputs = {no_bool.constant(Tensor::scalar(1.0F))};
   EXPECT_EQ(run("Loop", {{"body", no_bool.graph}}, {count(1), Value()}, 0).error().message,
             "Loop: the condition must be one bool, found float[]");
   EXPECT_EQ(run("Loop", body, {count(1), Value()}, 0).error().message, "Loop: a body of 3 inputs is called with 2");
-  Builder growing;  // its scan output has another shape each time
+  BodyBuilder growing;  // its scan output has another shape each time
   growing.input();
   growing.input();
   const ValueId sequence = growing.input();
@@ -147,7 +147,7 @@ TEST(ControlOperators, LoopRefusesBadBodiesAndCounts) {
 
 /// The body of a scan with one state and one input: their sum, twice.
 Graph summing_body() {
-  Builder b;
+  BodyBuilder b;
   const ValueId state = b.input(), x = b.input();
   const ValueId sum = b.add("Add", {state, x});
   b.graph.outputs = {sum, sum};
@@ -201,7 +201,7 @@ TEST(ControlOperators, ScanRefusesInputsThatDoNotFit) {
 }
 
 TEST(ControlOperators, SequenceMapRunsItsBodyOnEachElement) {
-  Builder b;
+  BodyBuilder b;
   const ValueId x = b.input(), y = b.input();
   b.graph.outputs = {b.add("Add", {x, y})};
   const std::vector<std::pair<std::string, Graph>> body = {{"body", b.graph}};

@@ -14,13 +14,13 @@ using ir::Intrinsic;
 namespace {
 
 /// How f32 and f64 are laid out.
-struct Layout {
+struct FloatLayout {
   DType floats, bits;
   int mantissa_bits, bias;
 };
 
-Layout layout_of(DType type) {
-  return type == ir::kF64 ? Layout{ir::kF64, ir::kI64, 52, 1023} : Layout{ir::kF32, ir::kI32, 23, 127};
+FloatLayout layout_of(DType type) {
+  return type == ir::kF64 ? FloatLayout{ir::kF64, ir::kI64, 52, 1023} : FloatLayout{ir::kF32, ir::kI32, 23, 127};
 }
 
 Expr bit_and(const Expr& a, std::int64_t mask) {
@@ -80,7 +80,7 @@ Expr decode_e8m0(const Expr& bits) {
 /// 2^(e - mantissa bits); the multiple's factor, plus as many steps as lie below e, is the pattern. A factor rounded up
 /// to the next power of two carries into the exponent by itself.
 Expr encode(const Expr& value, const runtime::SmallFloatFormat& format, bool saturate) {
-  const Layout layout = layout_of(value.type());
+  const FloatLayout layout = layout_of(value.type());
   const Expr bits = bitcast(layout.bits, value);
   const std::int64_t exponent_mask = layout.bits == ir::kI64 ? 0x7ff : 0xff;
   const int lowest = 1 - format.bias;

@@ -16,18 +16,6 @@ Result<Tensors> intrinsic(const Application& op) {
   return map_first(op, [](const Expr& x) { return ir::call(function, {x}); });
 }
 
-/// `f` of each element.
-template <auto f>
-Result<Tensors> unary(const Application& op) {
-  return map_first(op, f);
-}
-
-/// `f` of the elements of two inputs.
-template <auto f>
-Result<Tensors> binary(const Application& op) {
-  return zip_first_two(op, f);
-}
-
 Expr sign(const Expr& x) {
   const Expr one = ir::constant(x.type(), std::int64_t{1});
   if (x.type().is_unsigned()) return ir::select(ir::eq(x, 0), x, one);

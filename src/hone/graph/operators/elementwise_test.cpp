@@ -12,11 +12,6 @@ using runtime::Tensor;
 constexpr float kInf = std::numeric_limits<float>::infinity();
 const float kNan = std::nanf("");
 
-template <typename T>
-Tensor vec(const std::vector<T>& elements) {
-  return Tensor::of<T>({static_cast<std::int64_t>(elements.size())}, elements);
-}
-
 TEST(Elementwise, FloatFunctionsAreThoseOfTheCLibrary) {
   using Function = double (*)(double);
   const std::vector<std::pair<std::string, Function>> functions = {

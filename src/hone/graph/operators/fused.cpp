@@ -35,7 +35,7 @@ Result<Expr> activated(const Application& op, const Expr& x) {
 }
 
 /// Applies the activation, and goes back to the type of input 0.
-Result<std::vector<Tensor>> finish(const Application& op, const Tensor& x) {
+Result<std::vector<Tensor>> activate(const Application& op, const Tensor& x) {
   HONE_TRY(activated(op, real_constant(x.type(), 0)));  // refuses what is not known
   return std::vector<Tensor>{
       tensor::map("activated", x, [&](const Expr& e) { return ir::cast(op.tensor(0).type(), *activated(op, e)); })};
@@ -51,7 +51,7 @@ Result<std::vector<Tensor>> define_fused_conv(const Application& op) {
     HONE_TRY(y, tensor::zip("sum", y, converted(op.tensor(3), y.type()),
                             [](const Expr& a, const Expr& b) { return a + b; }));
   }
-  return finish(op, y);
+  return activate(op, y);
 }
 
 /// The operand with its batch axes rotated: axis 0 goes before the last one.
@@ -78,8 +78,8 @@ Result<std::vector<Tensor>> define_fused_matmul(const Application& op) {
                                              .transpose_b = op.integer("transB", 0) != 0,
                                              .result = type}));
   const double alpha = op.real("alpha", 1);
-  if (alpha == 1) return finish(op, product);
-  return finish(op, tensor::map("scaled", product, [&](const Expr& e) { return e * real_constant(type, alpha); }));
+  if (alpha == 1) return activate(op, product);
+  return activate(op, tensor::map("scaled", product, [&](const Expr& e) { return e * real_constant(type, alpha); }));
 }
 
 /// activation(alpha · op(A) · op(B) + beta · C).
@@ -98,12 +98,12 @@ Result<std::vector<Tensor>> define_fused_gemm(const Application& op) {
       return op.fail("C of shape {} does not broadcast to {}", tensor::show_shape(op.shape(2)),
                      tensor::show_shape(product.shape()));
   }
-  return finish(op, tensor::compute("gemm", tensor::axes_of(product.shape()), [&](const Indices& i) {
-                  Expr value = product(i) * real_constant(type, alpha);
-                  if (op.has(2))
-                    value = value + ir::cast(type, tensor::broadcast_at(op.tensor(2), i)) * real_constant(type, beta);
-                  return value;
-                }));
+  return activate(op, tensor::compute("gemm", tensor::axes_of(product.shape()), [&](const Indices& i) {
+                    Expr value = product(i) * real_constant(type, alpha);
+                    if (op.has(2))
+                      value = value + ir::cast(type, tensor::broadcast_at(op.tensor(2), i)) * real_constant(type, beta);
+                    return value;
+                  }));
 }
 
 }  // namespace

@@ -12,7 +12,6 @@ namespace {
 using ir::Expr;
 using tensor::Indices;
 using tensor::Tensor;
-using Tensors = Result<std::vector<Tensor>>;
 
 /// The element of a known tensor as a constant.
 Expr constant_of(const runtime::Tensor& tensor, std::size_t i, ir::DType type) {
@@ -27,7 +26,7 @@ std::vector<ElementType> constant_of_shape_types(const Application& op) {
   return {value ? value->type() : ElementType::F32};
 }
 
-Tensors define_constant_of_shape(const Application& op) {
+Result<Tensors> define_constant_of_shape(const Application& op) {
   HONE_TRY(const Integers shape, op.ints(0));
   HONE_TRY(runtime::element_count(shape));
   const runtime::Tensor* value = op.attributes().tensor("value");
@@ -61,7 +60,7 @@ std::int64_t count_steps(const runtime::Tensor& start, const runtime::Tensor& li
   return count > (std::uint64_t{1} << 62) ? -1 : static_cast<std::int64_t>(count);
 }
 
-Tensors define_range(const Application& op) {
+Result<Tensors> define_range(const Application& op) {
   HONE_TRY(const runtime::Tensor start, op.value(0));
   HONE_TRY(const runtime::Tensor limit, op.value(1));
   HONE_TRY(const runtime::Tensor delta, op.value(2));
@@ -77,7 +76,7 @@ Tensors define_range(const Application& op) {
   })};
 }
 
-Tensors define_eye_like(const Application& op) {
+Result<Tensors> define_eye_like(const Application& op) {
   if (op.rank(0) != 2) return op.fail("an input of {} axes, allowed is 2", op.rank(0));
   const auto wanted = static_cast<ElementType>(op.integer("dtype", static_cast<std::int64_t>(op.type(0))));
   const std::optional<ir::DType> type = ir_type(wanted);
@@ -89,7 +88,7 @@ Tensors define_eye_like(const Application& op) {
   })};
 }
 
-Tensors define_one_hot(const Application& op) {
+Result<Tensors> define_one_hot(const Application& op) {
   const Tensor &indices = op.tensor(0), &values = op.tensor(2);
   HONE_TRY(const std::vector<double> depths, op.reals(1));
   if (depths.size() != 1 || !(depths[0] >= 0 && depths[0] < 1e12))
@@ -123,7 +122,7 @@ Expr centered(const Expr& i, std::int64_t extent, bool is_aligned, ir::DType typ
   return place * ir::constant(type, 2.0) / ir::constant(type, count - 1) - ir::constant(type, 1.0);
 }
 
-Tensors define_affine_grid(const Application& op) {
+Result<Tensors> define_affine_grid(const Application& op) {
   const Tensor& theta = op.tensor(0);
   HONE_TRY(const Integers size, op.ints(1));
   const auto axes = static_cast<std::int64_t>(size.size()) - 2;

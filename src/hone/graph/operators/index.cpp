@@ -11,7 +11,6 @@ namespace {
 using ir::Expr;
 using tensor::Indices;
 using tensor::Tensor;
-using Tensors = Result<std::vector<Tensor>>;
 
 /// The only index if there is one and it is known and inside the axis: a constant then serves instead of a load.
 std::optional<std::int64_t> constant_index(const Application& op, std::size_t input, std::int64_t extent) {
@@ -21,7 +20,7 @@ std::optional<std::int64_t> constant_index(const Application& op, std::size_t in
   return (*indices)[0] < 0 ? (*indices)[0] + extent : (*indices)[0];
 }
 
-Tensors define_gather(const Application& op) {
+Result<Tensors> define_gather(const Application& op) {
   const Tensor &x = op.tensor(0), &indices = op.tensor(1);
   HONE_TRY(const std::int64_t axis, op.axis(op.integer("axis", 0), op.rank(0)));
   HONE_TRY(const Shape shape, checked(op, runtime::gather_rule(x.shape(), indices.shape(), axis)));
@@ -38,7 +37,7 @@ Tensors define_gather(const Application& op) {
   })};
 }
 
-Tensors define_gather_elements(const Application& op) {
+Result<Tensors> define_gather_elements(const Application& op) {
   const Tensor &x = op.tensor(0), &indices = op.tensor(1);
   HONE_TRY(const std::int64_t axis, op.axis(op.integer("axis", 0), op.rank(0)));
   const auto at = static_cast<std::size_t>(axis);
@@ -54,7 +53,7 @@ Tensors define_gather_elements(const Application& op) {
   })};
 }
 
-Tensors define_gather_nd(const Application& op) {
+Result<Tensors> define_gather_nd(const Application& op) {
   const Tensor &x = op.tensor(0), &indices = op.tensor(1);
   const std::int64_t batch_axes = op.integer("batch_dims", 0);
   HONE_TRY(const Shape shape, checked(op, runtime::gather_nd_rule(x.shape(), indices.shape(), batch_axes)));
@@ -72,7 +71,7 @@ Tensors define_gather_nd(const Application& op) {
   })};
 }
 
-Tensors define_tensor_scatter(const Application& op) {
+Result<Tensors> define_tensor_scatter(const Application& op) {
   const Tensor &cache = op.tensor(0), &update = op.tensor(1);
   HONE_TRY(const std::int64_t axis, op.axis(op.integer("axis", -2), op.rank(0)));
   const auto at = static_cast<std::size_t>(axis);
@@ -109,7 +108,7 @@ Tensors define_tensor_scatter(const Application& op) {
 }
 
 /// Which columns hold the element of an image: the sum over all places of the kernel.
-Tensors define_col2im(const Application& op) {
+Result<Tensors> define_col2im(const Application& op) {
   const Tensor& x = op.tensor(0);
   HONE_TRY(const Integers image, op.ints(1));
   HONE_TRY(const Integers block, op.ints(2));

@@ -5,10 +5,6 @@ namespace {
 
 using runtime::Tensor;
 
-Tensor index_matrix(const Shape& shape, const std::vector<std::int64_t>& numbers) {
-  return Tensor::of<std::int64_t>(shape, numbers);
-}
-
 TEST(IndexOperators, GatherTakesSlices) {
   const Tensor x = floats({3, 2}, {1, 2, 3, 4, 5, 6});
   expect_tensor(apply_one("Gather", {x, index_matrix({2, 2}, {0, 1, -2, 2})}),

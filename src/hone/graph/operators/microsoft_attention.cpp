@@ -136,7 +136,7 @@ Result<void> check_projection(const Application& op, std::size_t input, std::siz
 }
 
 /// input, weights, bias?, mask_index?, past?, attention_bias?
-Result<std::vector<ValueId>> expand_attention(const Application& op, Builder& builder) {
+Result<std::vector<ValueId>> expand_microsoft_attention(const Application& op, Builder& builder) {
   HONE_TRY(check_projection(op, 0, 1));
   if (op.integer("do_rotary", 0) != 0) return op.unsupported("do_rotary 1, allowed is 0");
   Parts parts(op, builder);
@@ -342,7 +342,7 @@ std::span<const Operator> microsoft_attention_operators() {
           "input: T, weights: T, bias?: T, mask_index?: int32, past?: T, attention_bias?: T, past_sequence_length?: "
           "int32 -> output: T, present?: T; do_rotary, mask_filter_value, num_heads, past_present_share_buffer, "
           "qkv_hidden_sizes, rotary_embedding_dim, scale, unidirectional; T: float",
-          expand_attention),
+          expand_microsoft_attention),
       microsoft("QAttention",
                 "input: uint8|int8, weight: uint8|int8, bias: T, input_scale: T, weight_scale: T, mask_index?: int32, "
                 "input_zero_point?: uint8|int8, weight_zero_point?: uint8|int8, past?: T -> output: T, present?: T; "

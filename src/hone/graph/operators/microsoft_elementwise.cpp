@@ -1,3 +1,4 @@
+#include "hone/graph/operators/attention_parts.h"
 #include "hone/graph/operators/families.h"
 #include "hone/graph/operators/microsoft.h"
 #include "hone/graph/operators/pointwise.h"
@@ -10,7 +11,7 @@ using ir::Expr;
 using tensor::Indices;
 using tensor::Tensor;
 
-Result<Tensors> define_gelu(const Application& op) {
+Result<Tensors> define_microsoft_gelu(const Application& op) {
   return map_first_widened(op, [](const Expr& x) { return gelu(x); });
 }
 
@@ -132,12 +133,6 @@ std::vector<std::int64_t> channel_order(std::int64_t rank, bool to_front) {
   return order;
 }
 
-Attributes permutation(std::vector<std::int64_t> order) {
-  Attributes attributes;
-  attributes.set("perm", std::move(order));
-  return attributes;
-}
-
 /// The average of the integers without their zero point, quantised by the ratio of the scales. Sums of such integers
 /// are exact in f32 as long as a window has fewer than 65,536 elements, so that only the division rounds.
 Result<std::vector<ValueId>> expand_average_pool(const Application& op, Builder& builder) {
@@ -161,7 +156,7 @@ Result<std::vector<ValueId>> expand_average_pool(const Application& op, Builder&
 }
 
 /// The sum of the integers is exact, and scaled once.
-Result<Tensors> define_global_average_pool(const Application& op) {
+Result<Tensors> define_quantized_global_average_pool(const Application& op) {
   if (op.rank(0) < 3) return op.fail("input 0 has rank {}, at least 3 needed", op.rank(0));
   HONE_TRY(const Quantized x, Quantized::of(op, 0));
   HONE_TRY(const Quantizer result, Quantizer::of(op, 3, op.type(0)));
@@ -221,7 +216,7 @@ constexpr std::string_view kQuantizedBinary =
 
 std::span<const Operator> microsoft_elementwise_operators() {
   static const Operator operators[] = {
-      microsoft("Gelu", "X: T -> Y: T; ; T: float", define_gelu),
+      microsoft("Gelu", "X: T -> Y: T; ; T: float", define_microsoft_gelu),
       microsoft("QuickGelu", "X: T -> Y: T; alpha; T: float", define_quick_gelu),
       microsoft("BiasGelu", "A: T, B: T -> C: T; ; T: float", define_bias_gelu),
       microsoft("FastGelu", "X: T, bias?: T -> Y: T; ; T: float", define_fast_gelu),
@@ -242,7 +237,7 @@ std::span<const Operator> microsoft_elementwise_operators() {
       microsoft("QLinearGlobalAveragePool",
                 "X: T, x_scale: float32, x_zero_point: T, y_scale: float32, y_zero_point: T -> Y: T; channels_last; "
                 "T: uint8|int8",
-                define_global_average_pool),
+                define_quantized_global_average_pool),
       microsoft("QLinearSoftmax",
                 "X: T, X_scale: float32, X_zero_point?: T, Y_scale: float32, Y_zero_point: T -> Y: T; axis, opset; "
                 "T: uint8|int8",

@@ -12,10 +12,6 @@ using tensor::Tensor;
 
 namespace {
 
-Expr inverse_root(const Expr& variance, double epsilon) {
-  return ir::call(ir::Intrinsic::Rsqrt, {variance + ir::constant(variance.type(), epsilon)});
-}
-
 Result<void> expect_last_axis(const Application& op, std::size_t input) {
   if (!op.has(input) || op.shape(input) == tensor::Shape{op.shape(0).back()}) return {};
   return op.fail("input {} has shape {}, allowed is [{}]", input, tensor::show_shape(op.shape(input)),
@@ -23,13 +19,14 @@ Result<void> expect_last_axis(const Application& op, std::size_t input) {
 }
 
 /// What a normalisation over the last axis gives: the result, mean and inverse deviation as f32.
-struct Normalized {
+struct NormalizedTensors {
   Tensor y, mean, inverse;
 };
 
 /// (x - mean) · inverse deviation · gamma + beta; `x` has an accumulator's type, the result has that of `gamma`. An RMS
 /// norm leaves the mean out.
-Normalized normalize_last(const Tensor& x, const Tensor& gamma, const Tensor* beta, double epsilon, bool is_rms) {
+NormalizedTensors normalize_last(const Tensor& x, const Tensor& gamma, const Tensor* beta, double epsilon,
+                                 bool is_rms) {
   const ir::DType type = x.type();
   const auto rank = static_cast<std::int64_t>(x.rank());
   const ReducePlan plan(x.shape(), {rank - 1}, /*keep=*/true);
@@ -65,8 +62,8 @@ Result<std::vector<Tensor>> define_skip_norm(const Application& op, bool is_rms)
     const Expr both = ir::cast(type, x(i)) + ir::cast(type, tensor::broadcast_at(skip, i));
     return op.has(bias) ? both + ir::cast(type, op.tensor(bias)(i.back())) : both;
   });
-  const Normalized made = normalize_last(sum, op.tensor(2), !is_rms && op.has(beta) ? &op.tensor(beta) : nullptr,
-                                         op.real("epsilon", 1e-12), is_rms);
+  const NormalizedTensors made = normalize_last(sum, op.tensor(2), !is_rms && op.has(beta) ? &op.tensor(beta) : nullptr,
+                                                op.real("epsilon", 1e-12), is_rms);
   return std::vector<Tensor>{made.y, made.mean, made.inverse, converted(sum, x.type())};
 }
 
@@ -108,7 +105,7 @@ Result<std::vector<Tensor>> define_embed_layer_norm(const Application& op) {
     }
     return value;
   });
-  const Normalized made = normalize_last(sum, op.tensor(5), &op.tensor(6), op.real("epsilon", 1e-12), false);
+  const NormalizedTensors made = normalize_last(sum, op.tensor(5), &op.tensor(6), op.real("epsilon", 1e-12), false);
   const Tensor lengths = tensor::compute("mask_index", {ids.extent(0)}, [&](const Indices& i) {
     return tensor::reduce_sum({ids.extent(1)}, [&](const Indices& r) {
       return op.has(7) ? ir::cast(ir::kI32, op.tensor(7)(i[0], r[0])) : ir::constant(ir::kI32, std::int64_t{0});

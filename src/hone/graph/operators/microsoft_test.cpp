@@ -9,11 +9,6 @@ using namespace testing;
 using runtime::Tensor;
 using Values = std::vector<runtime::Value>;
 
-Result<std::vector<runtime::Value>> microsoft(const std::string& op, Values inputs, const Attributes& attributes_ = {},
-                                              std::size_t outputs = 1) {
-  return apply(op, std::move(inputs), attributes_, outputs, 1, "com.microsoft");
-}
-
 void expect_first(const Result<std::vector<runtime::Value>>& results, const Tensor& expected, double tolerance = 1e-5) {
   ASSERT_TRUE(results) << results.error().message;
   expect_tensor(*results->at(0).tensor(), expected, tolerance);

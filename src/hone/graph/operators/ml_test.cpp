@@ -30,8 +30,6 @@ std::string refused(const std::string& op, const std::vector<Value>& inputs, con
   return results ? "no error" : results.error().message;
 }
 
-Tensor strings(const Shape& shape, const Texts& texts) { return Tensor::of_strings(shape, texts); }
-
 TEST(MlOperators, FeaturesArePicked) {
   expect_tensor(one_ml("ArrayFeatureExtractor", {floats({2, 3}, {0, 1, 2, 3, 4, 5}), testing::ints({2, 0})}, {}),
                 floats({2, 2}, {2, 0, 5, 3}));

@@ -14,10 +14,6 @@ using tensor::Tensor;
 
 namespace {
 
-Expr inverse_root(const Expr& variance, double epsilon) {
-  return ir::call(Intrinsic::Rsqrt, {variance + ir::constant(variance.type(), epsilon)});
-}
-
 Expr power(const Expr& base, double exponent) {
   return ir::call(Intrinsic::Pow, {base, ir::constant(base.type(), exponent)});
 }

@@ -10,8 +10,6 @@
 
 namespace hone::graph {
 
-using Tensors = std::vector<tensor::Tensor>;
-
 /// `f` of each element of the first input.
 Result<Tensors> map_first(const Application& op, FunctionRef<ir::Expr(const ir::Expr&)> f);
 /// The same with elements of f16 and bf16 widened to f32, and what `f` gives of them rounded once. Floats only.
@@ -19,6 +17,17 @@ Result<Tensors> map_first_widened(const Application& op, FunctionRef<ir::Expr(co
 /// `f` of the elements of the first two inputs, broadcast; the types may differ. Before opset 7 the second broadcasts
 /// only if attribute `broadcast` says so, and attribute `axis` may say which axis of the first its own begin at.
 Result<Tensors> zip_first_two(const Application& op, FunctionRef<ir::Expr(const ir::Expr&, const ir::Expr&)> f);
+
+/// The two as definitions, for the tables of operators.
+template <auto f>
+Result<Tensors> unary(const Application& op) {
+  return map_first(op, f);
+}
+
+template <auto f>
+Result<Tensors> binary(const Application& op) {
+  return zip_first_two(op, f);
+}
 
 /// `f` of the elements of all these tensors, broadcast.
 Result<tensor::Tensor> pointwise(const Application& op, const Tensors& tensors,

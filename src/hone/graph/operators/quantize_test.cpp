@@ -8,11 +8,6 @@ namespace {
 using namespace testing;
 using runtime::Tensor;
 
-template <typename T>
-Tensor vec(const std::vector<T>& elements) {
-  return Tensor::of<T>({static_cast<std::int64_t>(elements.size())}, elements);
-}
-
 TEST(Quantize, RoundsHalvesToEvenAndSaturates) {
   const Tensor x = vec<float>({0, 2, 3, 1000, -254, -1000, 5, INFINITY, -INFINITY});
   expect_tensor(apply_one("QuantizeLinear", {x, floats({}, {2}), Tensor::scalar<std::uint8_t>(128)}),
@@ -89,28 +84,25 @@ TEST(Quantize, DynamicQuantizationCoversZeroAndTheExtremes) {
   expect_tensor(*run(vec<float>({0, 0}))[0].tensor(), vec<std::uint8_t>({0, 0}));
 }
 
-std::vector<runtime::Value> microsoft(const std::string& op, std::vector<runtime::Value> inputs,
-                                      const Attributes& given = {}) {
-  auto results = apply(op, std::move(inputs), given, 1, 1, "com.microsoft");
+Tensor one_microsoft(const std::string& op, std::vector<runtime::Value> inputs, const Attributes& given = {}) {
+  const auto results = microsoft(op, std::move(inputs), given);
   EXPECT_TRUE(results) << results.error().message;
-  return results ? std::move(*results) : std::vector<runtime::Value>{Tensor()};
+  return results ? *results->at(0).tensor() : Tensor();
 }
 
 TEST(Quantize, MicrosoftArithmeticWorksOnTheNumbersMeant) {
   const Tensor a = vec<std::uint8_t>({0, 100, 255}), b = vec<std::uint8_t>({10, 20, 30});
   const Tensor half = floats({}, {0.5f}), one = floats({}, {1}), two = floats({}, {2});
   const Tensor ten = Tensor::scalar<std::uint8_t>(10), none = Tensor::scalar<std::uint8_t>(0);
-  expect_tensor(*microsoft("QLinearAdd", {a, half, none, b, one, ten, two, ten})[0].tensor(),
+  expect_tensor(one_microsoft("QLinearAdd", {a, half, none, b, one, ten, two, ten}),
                 vec<std::uint8_t>({10, 40, 84}));  // 0, 60, 147.5
-  expect_tensor(*microsoft("QLinearMul", {a, half, none, b, one, ten, two, ten})[0].tensor(),
+  expect_tensor(one_microsoft("QLinearMul", {a, half, none, b, one, ten, two, ten}),
                 vec<std::uint8_t>({10, 255, 255}));  // 0, 500, 2550
-  expect_tensor(*microsoft("QLinearLeakyRelu", {a, one, Tensor::scalar<std::uint8_t>(100), one, none},
-                           attributes({{"alpha", 0.5f}}))[0]
-                     .tensor(),
+  expect_tensor(one_microsoft("QLinearLeakyRelu", {a, one, Tensor::scalar<std::uint8_t>(100), one, none},
+                              attributes({{"alpha", 0.5f}})),
                 vec<std::uint8_t>({0, 0, 155}));
   expect_tensor(
-      *microsoft("QLinearSigmoid", {a, one, Tensor::scalar<std::uint8_t>(100), floats({}, {1 / 256.f}), none})[0]
-           .tensor(),
+      one_microsoft("QLinearSigmoid", {a, one, Tensor::scalar<std::uint8_t>(100), floats({}, {1 / 256.f}), none}),
       vec<std::uint8_t>({0, 128, 255}));
 }
 
@@ -118,18 +110,15 @@ TEST(Quantize, MicrosoftOperatorsChooseJoinAndAverage) {
   const Tensor one = floats({}, {1}), two = floats({}, {2});
   const Tensor ten = Tensor::scalar<std::int8_t>(10), none = Tensor::scalar<std::int8_t>(0);
   const Tensor x = vec<std::int8_t>({1, 2, -3}), y = vec<std::int8_t>({4, 5, 6});
-  expect_tensor(
-      *microsoft("QLinearWhere", {vec<bool>({true, false, true}), x, two, none, y, one, ten, one, ten})[0].tensor(),
-      vec<std::int8_t>({12, 5, 4}));
-  expect_tensor(
-      *microsoft("QLinearConcat", {one, none, x, two, none, y, one, ten}, attributes({{"axis", 0}}))[0].tensor(),
-      vec<std::int8_t>({2, 4, -6, -6, -5, -4}));
+  expect_tensor(one_microsoft("QLinearWhere", {vec<bool>({true, false, true}), x, two, none, y, one, ten, one, ten}),
+                vec<std::int8_t>({12, 5, 4}));
+  expect_tensor(one_microsoft("QLinearConcat", {one, none, x, two, none, y, one, ten}, attributes({{"axis", 0}})),
+                vec<std::int8_t>({2, 4, -6, -6, -5, -4}));
   const Tensor image = Tensor::of<std::int8_t>({1, 2, 3}, {1, 2, 3, 40, 50, 60});
-  expect_tensor(*microsoft("QLinearGlobalAveragePool", {image, two, none, one, ten})[0].tensor(),
+  expect_tensor(one_microsoft("QLinearGlobalAveragePool", {image, two, none, one, ten}),
                 Tensor::of<std::int8_t>({1, 2, 1}, {14, 110}));
   expect_tensor(
-      *microsoft("QLinearGlobalAveragePool", {image, two, none, one, ten}, attributes({{"channels_last", 1}}))[0]
-           .tensor(),
+      one_microsoft("QLinearGlobalAveragePool", {image, two, none, one, ten}, attributes({{"channels_last", 1}})),
       Tensor::of<std::int8_t>({1, 1, 3}, {51, 62, 73}));
 }
 
@@ -143,12 +132,11 @@ TEST(Quantize, AveragesOfPoolsAreExactSoThatHalvesGoToEven) {
   const Tensor x = Tensor::of<std::int8_t>({1, 1, 120}, elements), scale = Tensor::scalar(0.1F);
   const Tensor before = Tensor::scalar(std::int8_t{3}), after = Tensor::scalar(std::int8_t{5});
   const Attributes window = attributes({{"kernel_shape", std::vector<std::int64_t>{2}}});
-  expect_tensor(*microsoft("QLinearAveragePool", {x, scale, before, scale, after}, window)[0].tensor(),
+  expect_tensor(one_microsoft("QLinearAveragePool", {x, scale, before, scale, after}, window),
                 Tensor::of<std::int8_t>({1, 1, 119}, expected));
   const Attributes last = attributes({{"kernel_shape", std::vector<std::int64_t>{2}}, {"channels_last", 1}});
-  expect_tensor(
-      *microsoft("QLinearAveragePool", {x.reshaped({1, 120, 1}), scale, before, scale, after}, last)[0].tensor(),
-      Tensor::of<std::int8_t>({1, 119, 1}, expected));
+  expect_tensor(one_microsoft("QLinearAveragePool", {x.reshaped({1, 120, 1}), scale, before, scale, after}, last),
+                Tensor::of<std::int8_t>({1, 119, 1}, expected));
 }
 
 }  // namespace

@@ -15,9 +15,8 @@ using runtime::Padding;
 using runtime::PadMode;
 using tensor::Indices;
 using tensor::Tensor;
-using Tensors = Result<std::vector<Tensor>>;
 
-Tensors define_expand(const Application& op) {
+Result<Tensors> define_expand(const Application& op) {
   const Tensor& x = op.tensor(0);
   HONE_TRY(const Integers wanted, op.ints(1));
   HONE_TRY(const Shape shape, checked(op, runtime::broadcast_rule(x.shape(), wanted)));
@@ -30,7 +29,7 @@ Tensors define_expand(const Application& op) {
   })};
 }
 
-Tensors define_tile(const Application& op) {
+Result<Tensors> define_tile(const Application& op) {
   const Tensor& x = op.tensor(0);
   HONE_TRY(const Integers repeats, op.ints(1));
   HONE_TRY(const Shape shape, checked(op, runtime::tile_rule(x.shape(), repeats)));
@@ -42,7 +41,7 @@ Tensors define_tile(const Application& op) {
   })};
 }
 
-Tensors define_transpose(const Application& op) {
+Result<Tensors> define_transpose(const Application& op) {
   const Tensor& x = op.tensor(0);
   HONE_TRY(const Integers order, checked(op, runtime::permutation_rule(op.integers("perm"), x.rank())));
   Shape shape;
@@ -54,7 +53,7 @@ Tensors define_transpose(const Application& op) {
   })};
 }
 
-Tensors define_slice(const Application& op) {
+Result<Tensors> define_slice(const Application& op) {
   const Tensor& x = op.tensor(0);
   HONE_TRY(const Integers starts, op.ints(1));
   HONE_TRY(const Integers ends, op.ints(2));
@@ -74,7 +73,7 @@ Tensors define_slice(const Application& op) {
   })};
 }
 
-Tensors define_split(const Application& op) {
+Result<Tensors> define_split(const Application& op) {
   const Tensor& x = op.tensor(0);
   HONE_TRY(const std::int64_t axis, op.axis(op.integer("axis", 0), op.rank(0)));
   HONE_TRY(const std::optional<Integers> wanted, optional_ints(op, 1));
@@ -112,7 +111,7 @@ Expr choose_part(const std::vector<Tensor>& parts, const Integers& starts, std::
                     choose_part(parts, starts, middle, end, axis, i));
 }
 
-Tensors define_concat(const Application& op) {
+Result<Tensors> define_concat(const Application& op) {
   // An empty vector may stand beside tensors of any rank: exporters start lists with it.
   std::vector<Tensor> parts;
   for (std::size_t i = 0; i < op.input_count(); ++i)
@@ -185,7 +184,7 @@ Tensor padded(const Tensor& x, const Padding& padding, PadMode mode, FunctionRef
   });
 }
 
-Tensors define_pad(const Application& op) {
+Result<Tensors> define_pad(const Application& op) {
   const Tensor& x = op.tensor(0);
   HONE_TRY(const Integers pads, op.ints(1));
   HONE_TRY(const std::optional<Integers> axes, optional_ints(op, 3));
@@ -198,7 +197,7 @@ Tensors define_pad(const Application& op) {
   return std::vector{padded(x, padding, mode, [&] { return op.has(2) ? only_element(op.tensor(2)) : zero(x.type()); })};
 }
 
-Tensors define_center_crop_pad(const Application& op) {
+Result<Tensors> define_center_crop_pad(const Application& op) {
   const Tensor& x = op.tensor(0);
   HONE_TRY(const Integers wanted, op.ints(1));
   HONE_TRY(const Padding padding,
@@ -222,7 +221,7 @@ Result<Blocks> blocks_of(const Application& op) {
   return Blocks{size, mode == "DCR"};
 }
 
-Tensors define_depth_to_space(const Application& op) {
+Result<Tensors> define_depth_to_space(const Application& op) {
   HONE_TRY(const Blocks blocks, blocks_of(op));
   const Tensor& x = op.tensor(0);
   const std::int64_t size = blocks.size, area = size * size, channels = x.extent(1) / area;
@@ -235,7 +234,7 @@ Tensors define_depth_to_space(const Application& op) {
   })};
 }
 
-Tensors define_space_to_depth(const Application& op) {
+Result<Tensors> define_space_to_depth(const Application& op) {
   HONE_TRY(const Blocks blocks, blocks_of(op));
   const Tensor& x = op.tensor(0);
   const std::int64_t size = blocks.size, area = size * size, channels = x.extent(1);
@@ -251,7 +250,7 @@ Tensors define_space_to_depth(const Application& op) {
   })};
 }
 
-Tensors define_reverse_sequence(const Application& op) {
+Result<Tensors> define_reverse_sequence(const Application& op) {
   const Tensor &x = op.tensor(0), &lengths = op.tensor(1);
   HONE_TRY(const std::int64_t batch, op.axis(op.integer("batch_axis", 1), op.rank(0)));
   HONE_TRY(const std::int64_t time, op.axis(op.integer("time_axis", 0), op.rank(0)));
@@ -267,7 +266,7 @@ Tensors define_reverse_sequence(const Application& op) {
   })};
 }
 
-Tensors define_trilu(const Application& op) {
+Result<Tensors> define_trilu(const Application& op) {
   const Tensor& x = op.tensor(0);
   if (x.rank() < 2) return op.fail("an input of {} axes, allowed is 2 and more", x.rank());
   const bool is_upper = op.integer("upper", 1) != 0;

@@ -10,7 +10,7 @@ using namespace testing;
 using runtime::Tensor;
 using Numbers = std::vector<float>;
 
-Tensor random_tensor(Rng& rng, const Shape& shape) {
+Tensor random_halves(Rng& rng, const Shape& shape) {
   Numbers numbers(static_cast<std::size_t>(*runtime::element_count(shape)));
   for (float& number : numbers) number = static_cast<float>(rng.unit() - 0.5);
   return floats(shape, numbers);
@@ -77,12 +77,12 @@ struct Layer {
 
 void expect_layer(Layer layer, Rng& rng) {
   const std::int64_t gates = layer.gates * layer.hidden;
-  layer.x = random_tensor(rng, {layer.steps, layer.batch, layer.input});
-  layer.w = random_tensor(rng, {1, gates, layer.input});
-  layer.r = random_tensor(rng, {1, gates, layer.hidden});
-  layer.b = random_tensor(rng, {1, 2 * gates});
-  layer.h = random_tensor(rng, {1, layer.batch, layer.hidden});
-  layer.c = random_tensor(rng, {1, layer.batch, layer.hidden});
+  layer.x = random_halves(rng, {layer.steps, layer.batch, layer.input});
+  layer.w = random_halves(rng, {1, gates, layer.input});
+  layer.r = random_halves(rng, {1, gates, layer.hidden});
+  layer.b = random_halves(rng, {1, 2 * gates});
+  layer.h = random_halves(rng, {1, layer.batch, layer.hidden});
+  layer.c = random_halves(rng, {1, layer.batch, layer.hidden});
   std::vector<std::int32_t> lengths;
   for (std::int64_t n = 0; n < layer.batch; ++n) lengths.push_back(static_cast<std::int32_t>(layer.steps - n % 3));
   layer.lengths = Tensor::of<std::int32_t>({layer.batch}, lengths);
@@ -126,7 +126,7 @@ TEST(Recurrent, LayersFollowTheirEquations) {
 
 TEST(Recurrent, BatchFirstLayoutOnlyExchangesAxes) {
   Rng rng(/*seed=*/2);
-  const Tensor x = random_tensor(rng, {1, 3, 2}), w = random_tensor(rng, {2, 8, 2}), r = random_tensor(rng, {2, 8, 2});
+  const Tensor x = random_halves(rng, {1, 3, 2}), w = random_halves(rng, {2, 8, 2}), r = random_halves(rng, {2, 8, 2});
   const auto direction = std::pair<std::string, Attribute>{"direction", std::string("bidirectional")};
   const auto usual = apply("LSTM", {x.reshaped({3, 1, 2}), w, r}, attributes({direction}), 3);
   const auto exchanged = apply("LSTM", {x, w, r}, attributes({direction, {"layout", std::int64_t{1}}}), 3);
@@ -139,7 +139,7 @@ TEST(Recurrent, SequencesOfNoStepsEndInZeros) {
   Rng rng(/*seed=*/3);
   const auto results =
       apply("GRU",
-            {random_tensor(rng, {2, 1, 2}), random_tensor(rng, {1, 3, 2}), random_tensor(rng, {1, 3, 1}),
+            {random_halves(rng, {2, 1, 2}), random_halves(rng, {1, 3, 2}), random_halves(rng, {1, 3, 1}),
              runtime::Value(), Tensor::of<std::int32_t>({1}, {0}), floats({1, 1, 1}, {5})},
             {}, 2);
   ASSERT_TRUE(results) << results.error().message;

@@ -74,6 +74,10 @@ Moments moments_of(const Tensor& x, const ReducePlan& plan) {
   return {mean, tensor::map("variance", squares, divide)};
 }
 
+ir::Expr inverse_root(const ir::Expr& variance, double epsilon) {
+  return ir::call(ir::Intrinsic::Rsqrt, {variance + ir::constant(variance.type(), epsilon)});
+}
+
 namespace {
 
 Tensor largest_over(const Tensor& x, const ReducePlan& plan) {

@@ -53,6 +53,8 @@ struct Moments {
   tensor::Tensor mean, variance;
 };
 Moments moments_of(const tensor::Tensor& x, const ReducePlan& plan);
+/// 1 / sqrt(variance + epsilon).
+ir::Expr inverse_root(const ir::Expr& variance, double epsilon);
 
 /// `e` as the type holds it, in the type it has.
 ir::Expr rounded_to(ir::DType type, const ir::Expr& e);

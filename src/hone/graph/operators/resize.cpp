@@ -26,7 +26,7 @@ Result<std::string> one_of(const Application& op, std::string_view attribute, co
   return op.fail("{} '{}', allowed are {}", attribute, found, fmt::join(allowed, ", "));
 }
 
-Result<ResizeOptions> options_of(const Application& op) {
+Result<ResizeOptions> resize_options(const Application& op) {
   ResizeOptions options;
   HONE_TRY(options.mode, one_of(op, "mode", {"nearest", "linear", "cubic"}));
   HONE_TRY(options.transform, one_of(op, "coordinate_transformation_mode",
@@ -171,7 +171,7 @@ Result<ValueId> extrapolate(const Application& op, Builder& builder, ValueId y,
 }
 
 Result<std::vector<ValueId>> expand_resize(const Application& op, Builder& builder) {
-  HONE_TRY(const ResizeOptions options, options_of(op));
+  HONE_TRY(const ResizeOptions options, resize_options(op));
   HONE_TRY(const std::vector<ResizeAxis> plan, plan_of(op, options));
   std::vector<ResizeTable> tables(plan.size());
   Integers axes;

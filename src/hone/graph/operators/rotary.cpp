@@ -16,15 +16,15 @@ struct Places {
 };
 
 /// How x, which is [batch, heads, position, size] or [batch, position, heads · size], is cut.
-struct Layout {
+struct RotaryLayout {
   std::int64_t batch, positions, size, rotated;
   bool is_flat, is_interleaved;
 };
 
-Result<Layout> layout_of(const Application& op, const Places& places) {
+Result<RotaryLayout> layout_of(const Application& op, const Places& places) {
   const tensor::Shape& x = op.shape(0);
   if (x.size() != 3 && x.size() != 4) return op.fail("an input of {} axes, allowed are 3 and 4", x.size());
-  Layout layout{};
+  RotaryLayout layout{};
   layout.is_flat = x.size() == 3;
   layout.is_interleaved = op.integer("interleaved", 0) != 0;
   layout.batch = x[0];
@@ -64,7 +64,7 @@ Expr cached(const Application& op, const Places& places, std::size_t cache, cons
   return table(ir::min(ir::max(row, ir::imm(0)), ir::imm(table.extent(0) - 1)), entry);
 }
 
-Result<void> check_positions(const Application& op, const Places& places, const Layout& layout) {
+Result<void> check_positions(const Application& op, const Places& places, const RotaryLayout& layout) {
   for (const std::size_t cache : {places.cosine, places.sine}) {
     const tensor::Shape& shape = op.shape(cache);
     if (shape.size() > 3 ||
@@ -84,7 +84,7 @@ Result<void> check_positions(const Application& op, const Places& places, const 
 template <std::size_t positions, std::size_t cosine, std::size_t sine>
 Result<std::vector<Tensor>> define_rotary(const Application& op) {
   const Places places{positions, cosine, sine};
-  HONE_TRY(const Layout layout, layout_of(op, places));
+  HONE_TRY(const RotaryLayout layout, layout_of(op, places));
   HONE_TRY(check_positions(op, places, layout));
   const Tensor& x = op.tensor(0);
   const ir::DType type = accumulator_type(x.type());

@@ -5,10 +5,6 @@ namespace {
 
 using runtime::Tensor;
 
-Tensor index_matrix(const Shape& shape, const std::vector<std::int64_t>& numbers) {
-  return Tensor::of<std::int64_t>(shape, numbers);
-}
-
 TEST(ScatterOperators, ScatterElementsWritesAlongAnAxis) {
   const Tensor zeros = floats({3, 3}, std::vector<float>(9, 0));
   expect_tensor(apply_one("ScatterElements", {zeros, index_matrix({2, 3}, {1, 0, 2, 0, 2, 1}),

@@ -10,7 +10,6 @@ namespace {
 using ir::Expr;
 using tensor::Indices;
 using tensor::Tensor;
-using Tensors = Result<std::vector<Tensor>>;
 
 /// A vector of constants.
 Tensor constants(const std::string& name, const Integers& numbers) {
@@ -22,7 +21,7 @@ Tensor constants(const std::string& name, const Integers& numbers) {
   });
 }
 
-Tensors define_shape(const Application& op) {
+Result<Tensors> define_shape(const Application& op) {
   const std::int64_t rank = op.rank(0);
   const auto clamped = [&](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank); };
   const std::int64_t start = clamped(op.integer("start", 0));
@@ -30,31 +29,31 @@ Tensors define_shape(const Application& op) {
   return std::vector{constants("shape", Integers(op.shape(0).begin() + start, op.shape(0).begin() + end))};
 }
 
-Tensors define_size(const Application& op) {
+Result<Tensors> define_size(const Application& op) {
   HONE_TRY(const std::int64_t count, runtime::element_count(op.shape(0)));
   return std::vector{tensor::compute("size", {}, [&](const Indices&) { return ir::imm(count); })};
 }
 
-Tensors viewed(const Application& op, Result<Shape> rule) {
+Result<Tensors> viewed(const Application& op, Result<Shape> rule) {
   HONE_TRY(const Shape shape, checked(op, std::move(rule)));
   return std::vector{reshaped(op.tensor(0), shape)};
 }
 
-Tensors define_reshape(const Application& op) {
+Result<Tensors> define_reshape(const Application& op) {
   HONE_TRY(const Integers wanted, op.ints(1));
   return viewed(op, runtime::reshape_rule(op.shape(0), wanted, op.integer("allowzero", 0) != 0));
 }
 
-Tensors define_flatten(const Application& op) {
+Result<Tensors> define_flatten(const Application& op) {
   return viewed(op, runtime::flatten_rule(op.shape(0), op.integer("axis", 1)));
 }
 
-Tensors define_squeeze(const Application& op) {
+Result<Tensors> define_squeeze(const Application& op) {
   HONE_TRY(const std::optional<Integers> axes, optional_ints(op, 1));
   return viewed(op, runtime::squeeze_rule(op.shape(0), axes.value_or(Integers())));
 }
 
-Tensors define_unsqueeze(const Application& op) {
+Result<Tensors> define_unsqueeze(const Application& op) {
   HONE_TRY(const Integers axes, op.ints(1));
   return viewed(op, runtime::unsqueeze_rule(op.shape(0), axes));
 }

@@ -5,8 +5,6 @@ namespace {
 
 using runtime::Tensor;
 
-Tensor strings(const Shape& shape, const std::vector<std::string>& texts) { return Tensor::of_strings(shape, texts); }
-
 using Ints = std::vector<std::int64_t>;
 using Texts = std::vector<std::string>;
 
@@ -17,7 +15,7 @@ TEST(TextOperators, StringConcatBroadcasts) {
                 strings({2, 3}, {"ax", "a", "az", "bx", "b", "bz"}));
   expect_tensor(apply_one("StringConcat", {strings({0}, {}), strings({1}, {"x"})}), strings({0}, {}));
   EXPECT_EQ(message_of("StringConcat", {strings({2}, {"a", "b"}), strings({3}, {"x", "y", "z"})}),
-            "StringConcat: extents 2 and 3 cannot be broadcast");
+            "StringConcat: shapes [2] and [3] do not broadcast");
 }
 
 TEST(TextOperators, StringSplitPadsAndCounts) {

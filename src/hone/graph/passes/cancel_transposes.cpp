@@ -31,8 +31,6 @@ bool is_identity(const Order& order) {
   return order == sorted;
 }
 
-Attributes permutation(const Order& order) { return attributes_of({{"perm", order}}); }
-
 /// Looks for elementwise nodes whose operands are all transposed the same way, and writes them without that.
 class Chain {
  public:

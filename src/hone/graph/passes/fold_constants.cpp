@@ -6,9 +6,6 @@
 namespace hone::graph {
 namespace {
 
-/// Results up to this size are always kept; larger ones if they are at most twice their inputs.
-constexpr std::size_t kSmallBytes = std::size_t{1} << 16;
-
 std::size_t bytes_of(const runtime::Value& value) {
   const runtime::Tensor* tensor = value.tensor();
   return tensor ? tensor->bytes() : 0;
@@ -41,7 +38,7 @@ std::optional<std::vector<runtime::Value>> results_of(const Graph& graph, const 
   if (!results) return std::nullopt;  // whoever runs the node reports why
   std::size_t output_bytes = 0;
   for (const runtime::Value& value : *results) output_bytes += bytes_of(value);
-  if (output_bytes > std::max(kSmallBytes, 2 * input_bytes)) return std::nullopt;
+  if (!is_small_enough_to_fold(output_bytes, input_bytes)) return std::nullopt;
   return *std::move(results);
 }
 

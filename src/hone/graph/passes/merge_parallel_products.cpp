@@ -33,8 +33,6 @@ bool has_simple_bias(const Graph& graph, const Node& node, std::int64_t outputs)
   return bias && bias->shape() == Shape{outputs};
 }
 
-bool has_bias(const Node& node) { return node.inputs.size() > 2 && node.inputs[2] != kAbsent; }
-
 /// Whether two products can be one, computed from the same input.
 bool can_join(const Graph& graph, const Node& a, const Node& b, const OutputAxes& axes) {
   if (a.op != b.op || a.opset != b.opset || a.inputs[0] != b.inputs[0] || has_bias(a) != has_bias(b)) return false;

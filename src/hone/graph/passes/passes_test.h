@@ -16,6 +16,10 @@ using runtime::Tensor;
 using runtime::Value;
 using Pass = std::function<Draft(Draft)>;
 
+inline const Evaluate kEvaluate = [](const Graph& graph, const Node& node, std::span<const Value> inputs) {
+  return evaluate(graph, node, inputs);
+};
+
 /// Random numbers in (-1, 1), plus `offset`, as a tensor of a float type.
 inline Tensor random_tensor(Rng& rng, ElementType type, const Shape& shape, double offset = 0) {
   std::vector<double> numbers(static_cast<std::size_t>(*runtime::element_count(shape)));
@@ -92,6 +96,19 @@ inline Graph after_specializing(const Pass& pass, const Graph& graph, const std:
   Graph after = pass(shaped(graph, inputs)).graph;
   expect_same(graph, after, inputs, tolerance);
   return after;
+}
+
+/// What a pass leaves of what `make` puts between a Neg and an Exp.
+inline std::vector<std::string> left_between(const Pass& pass, const std::vector<Tensor>& inputs, bool knows_shapes,
+                                             const std::function<ValueId(Builder&, std::vector<ValueId>)>& make) {
+  const Graph graph = graph_of(inputs, [&](Builder& b, std::vector<ValueId> x) {
+    x[0] = b.add("Neg", {x[0]});
+    return std::vector{b.add("Exp", {make(b, x)})};
+  });
+  const Graph after = knows_shapes ? after_specializing(pass, graph, inputs) : after_loading(pass, graph, inputs);
+  std::vector<std::string> names = operators_of(after);
+  EXPECT_GE(names.size(), 2U);
+  return {names.begin() + 1, names.end() - 1};
 }
 
 }  // namespace hone::graph::testing

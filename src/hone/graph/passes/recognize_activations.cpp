@@ -9,14 +9,14 @@ namespace hone::graph {
 namespace {
 
 /// What a tree of Mul and Div nodes multiplies, all in one: a number, and values in the order they are met.
-struct Product {
+struct Factors {
   double number = 1;
   std::vector<ValueId> constants, values;
 };
 
-void collect(const Rewriter& rewriter, const Node& node, Product& product);
+void collect(const Rewriter& rewriter, const Node& node, Factors& product);
 
-void collect(const Rewriter& rewriter, ValueId id, Product& product) {
+void collect(const Rewriter& rewriter, ValueId id, Factors& product) {
   if (const auto number = rewriter.number(id)) {
     product.number *= *number;
     product.constants.push_back(id);
@@ -29,7 +29,7 @@ void collect(const Rewriter& rewriter, ValueId id, Product& product) {
   }
 }
 
-void collect(const Rewriter& rewriter, const Node& node, Product& product) {
+void collect(const Rewriter& rewriter, const Node& node, Factors& product) {
   collect(rewriter, node.inputs[0], product);
   if (is_op(node, "Mul")) {
     collect(rewriter, node.inputs[1], product);
@@ -39,8 +39,8 @@ void collect(const Rewriter& rewriter, const Node& node, Product& product) {
   }
 }
 
-Product product_of(const Rewriter& rewriter, ValueId id) {
-  Product product;
+Factors product_of(const Rewriter& rewriter, ValueId id) {
+  Factors product;
   collect(rewriter, id, product);
   return product;
 }
@@ -51,7 +51,7 @@ class Matcher {
   Matcher(const Rewriter& rewriter, ValueId x) : rewriter_(rewriter), x_(x) {}
 
   /// Whether a product is `number` times x to this power. Constants must neither add axes nor be of another type.
-  bool is_power(const Product& product, double number, int power) const {
+  bool is_power(const Factors& product, double number, int power) const {
     int found = 0;
     for (const ValueId id : product.values) {
       if (id == x_) {
@@ -70,7 +70,7 @@ class Matcher {
   }
 
   /// Whether the constants of a product make this number, as well as their type can say it.
-  bool is_number(const Product& product, double number) const {
+  bool is_number(const Factors& product, double number) const {
     double tolerance = 1e-6;
     for (const ValueId id : product.constants) {
       if (!rewriter_.fits_into(id, x_)) return false;
@@ -102,7 +102,7 @@ class Matcher {
   bool is_tanh_gate(ValueId id) const {
     const Node* tanh = rewriter_.sole_maker(beside(id, 1), "Tanh");
     if (!tanh) return false;
-    Product inner = product_of(rewriter_, tanh->inputs[0]);
+    Factors inner = product_of(rewriter_, tanh->inputs[0]);
     const bool is_factored = std::erase(inner.values, x_) == 1;
     if (inner.values.size() != 1 || !is_number(inner, std::numbers::sqrt2 * std::numbers::inv_sqrtpi)) return false;
     if (is_factored) {
@@ -141,7 +141,7 @@ class Matcher {
   std::optional<float> sigmoid_factor(ValueId id) const {
     const Node* sigmoid = rewriter_.sole_maker(id, "Sigmoid");
     if (!sigmoid) return std::nullopt;
-    const Product inner = product_of(rewriter_, sigmoid->inputs[0]);
+    const Factors inner = product_of(rewriter_, sigmoid->inputs[0]);
     const auto factor = static_cast<float>(inner.number);
     if (inner.constants.size() > 1 || static_cast<double>(factor) != inner.number) return std::nullopt;
     return is_power(inner, inner.number, 1) ? std::optional(factor) : std::nullopt;
@@ -155,7 +155,7 @@ class Matcher {
 };
 
 /// Makes `node`, which computes x · gate · number, one of the activations; false if it is none.
-bool recognize(const Rewriter& rewriter, Node& node, const Product& product, ValueId x, ValueId gate) {
+bool recognize(const Rewriter& rewriter, Node& node, const Factors& product, ValueId x, ValueId gate) {
   const Matcher matcher(rewriter, x);
   if (matcher.is_number(product, 0.5)) {
     if (matcher.is_erf_gate(gate)) return become(node, "Gelu", {x}), true;
@@ -177,7 +177,7 @@ Draft recognize_activations(Draft draft) {
   return rewrite(std::move(draft), [](Rewriter& rewriter, Node& node) {
     if (node.inputs.size() != 2 || !(is_op(node, "Mul") || is_op(node, "Div"))) return;
     if (is_op(node, "Div") && !rewriter.number(node.inputs[1])) return;
-    Product product;
+    Factors product;
     collect(rewriter, node, product);
     if (product.values.size() != 2) return;
     const ValueId a = product.values[0], b = product.values[1];

@@ -8,10 +8,11 @@ namespace {
 using namespace testing;
 using ::testing::ElementsAre;
 
-using Make = std::function<ValueId(Builder&, ValueId, const std::function<ValueId(double)>&)>;
+using MakeActivation = std::function<ValueId(Builder&, ValueId, const std::function<ValueId(double)>&)>;
 
 /// What is left of the function that `make` writes, given a value and scalars of a type.
-std::vector<std::string> left_of(const Make& make, ElementType type = ElementType::F32, double tolerance = 1e-6) {
+std::vector<std::string> left_of(const MakeActivation& make, ElementType type = ElementType::F32,
+                                 double tolerance = 1e-6) {
   Rng rng(1);
   const std::vector<Tensor> inputs = {random_tensor(rng, type, {3, 7})};
   const Graph graph = graph_of(inputs, [&](Builder& b, const std::vector<ValueId>& x) {
@@ -24,7 +25,7 @@ TEST(RecognizeActivations, GeluInEveryOrderOfItsFactors) {
   const auto gate = [](Builder& b, ValueId x, const auto& number) {
     return b.add("Add", {b.add("Erf", {b.add("Div", {x, number(std::numbers::sqrt2)})}), number(1)});
   };
-  const std::vector<Make> forms = {
+  const std::vector<MakeActivation> forms = {
       [&](Builder& b, ValueId x, const auto& n) { return b.add("Mul", {b.add("Mul", {x, gate(b, x, n)}), n(0.5)}); },
       [&](Builder& b, ValueId x, const auto& n) { return b.add("Mul", {b.add("Mul", {n(0.5), x}), gate(b, x, n)}); },
       [&](Builder& b, ValueId x, const auto& n) { return b.add("Mul", {x, b.add("Mul", {n(0.5), gate(b, x, n)})}); },
@@ -33,7 +34,7 @@ TEST(RecognizeActivations, GeluInEveryOrderOfItsFactors) {
         const ValueId erf = b.add("Erf", {b.add("Mul", {n(0.7071067811865476), x})});
         return b.add("Mul", {b.add("Mul", {x, b.add("Add", {n(1), erf})}), n(0.5)});
       }};
-  for (const Make& form : forms) {
+  for (const MakeActivation& form : forms) {
     EXPECT_THAT(left_of(form), ElementsAre("Gelu"));
     EXPECT_THAT(left_of(form, ElementType::F16, 2e-3), ElementsAre("Gelu"));
     EXPECT_THAT(left_of(form, ElementType::F64, 1e-12), ElementsAre("Gelu"));
@@ -45,7 +46,7 @@ TEST(RecognizeActivations, GeluByTanh) {
   const auto finish = [](Builder& b, ValueId x, const auto& n, ValueId inner) {
     return b.add("Mul", {b.add("Mul", {x, n(0.5)}), b.add("Add", {b.add("Tanh", {inner}), n(1)})});
   };
-  const std::vector<Make> forms = {
+  const std::vector<MakeActivation> forms = {
       [&](Builder& b, ValueId x, const auto& n) {
         const ValueId cube = b.add("Mul", {b.add("Pow", {x, n(3)}), n(0.044715)});
         return finish(b, x, n, b.add("Mul", {b.add("Add", {x, cube}), n(scale)}));
@@ -58,7 +59,7 @@ TEST(RecognizeActivations, GeluByTanh) {
         const ValueId square = b.add("Mul", {b.add("Mul", {n(0.044715), x}), x});
         return finish(b, x, n, b.add("Mul", {b.add("Mul", {n(scale), x}), b.add("Add", {n(1), square})}));
       }};
-  for (const Make& form : forms) EXPECT_THAT(left_of(form), ElementsAre("Gelu"));
+  for (const MakeActivation& form : forms) EXPECT_THAT(left_of(form), ElementsAre("Gelu"));
 }
 
 TEST(RecognizeActivations, SwishHardSwishAndMish) {

@@ -127,7 +127,7 @@ bool is_aligned(const Rewriter& rewriter, std::initializer_list<ValueId> operand
   });
 }
 
-void recognize(Rewriter& rewriter, Node& node) {
+void recognize_attention_node(Rewriter& rewriter, Node& node) {
   auto found = attention_of(rewriter, node);
   if (!found) return;
   if (!is_aligned(rewriter, {found->q, found->keys, found->v})) return;
@@ -161,7 +161,7 @@ void recognize(Rewriter& rewriter, Node& node) {
 
 Draft recognize_attention(Draft draft) {
   return rewrite(std::move(draft), [](Rewriter& rewriter, Node& node) {
-    if (is_op(node, "MatMul")) recognize(rewriter, node);
+    if (is_op(node, "MatMul")) recognize_attention_node(rewriter, node);
   });
 }
 

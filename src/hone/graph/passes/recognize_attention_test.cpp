@@ -7,7 +7,7 @@ using namespace testing;
 using ::testing::ElementsAre;
 
 /// How an attention is written.
-struct Form {
+struct WrittenAttention {
   std::string scale = "Mul";  ///< of the scores by "Mul" or "Div", of "query", of "both" query and keys, or "none"
   std::string mask = "none";  ///< "Add", "Where" with the lowest number, or "infinity"
   std::vector<std::int64_t> order = {0, 1, 3, 2};  ///< how the keys are transposed
@@ -15,7 +15,7 @@ struct Form {
 
 constexpr float kLowest = std::numeric_limits<float>::lowest();
 
-ValueId write_attention(Builder& b, std::vector<ValueId> x, const Form& form) {
+ValueId write_attention(Builder& b, std::vector<ValueId> x, const WrittenAttention& form) {
   const auto scalar = [&](double number) { return b.scalar(ElementType::F32, number); };
   ValueId q = x[0], keys = b.add("Transpose", {x[1]}, attributes({{"perm", form.order}}));
   if (form.scale == "query" || form.scale == "both") q = b.add("Mul", {q, scalar(0.5)});
@@ -30,7 +30,7 @@ ValueId write_attention(Builder& b, std::vector<ValueId> x, const Form& form) {
   return b.add("MatMul", {b.add("Softmax", {scores}), x[2]});
 }
 
-std::vector<std::string> left_of(const Form& form, const std::vector<Tensor>& inputs) {
+std::vector<std::string> left_of(const WrittenAttention& form, const std::vector<Tensor>& inputs) {
   const Graph graph = graph_of(
       inputs, [&](Builder& b, const std::vector<ValueId>& x) { return std::vector{write_attention(b, x, form)}; });
   return operators_of(after_specializing(recognize_attention, graph, inputs));

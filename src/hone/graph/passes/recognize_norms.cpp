@@ -98,7 +98,7 @@ ValueId centred(const Rewriter& rewriter, const Normalized& norm) {
 }
 
 /// A norm with the factor 1 and no bias: factor and bias are taken in when their nodes are met.
-void recognize(Rewriter& rewriter, Node& node) {
+void recognize_norm(Rewriter& rewriter, Node& node) {
   const auto norm = normalized(rewriter, node);
   if (!norm || !runtime::is_float(norm->type)) return;
   const ValueId x = centred(rewriter, *norm);
@@ -145,8 +145,6 @@ const Node* norm_before(const Rewriter& rewriter, ValueId id) {
   return norm ? norm : rewriter.sole_maker(id, "RMSNormalization");
 }
 
-bool has_bias(const Node& norm) { return norm.inputs.size() > 2 && norm.inputs[2] != kAbsent; }
-
 /// Takes a constant factor or bias into the norm before it.
 void absorb(Rewriter& rewriter, Node& node) {
   for (const std::size_t i : {0, 1}) {
@@ -174,7 +172,7 @@ void absorb(Rewriter& rewriter, Node& node) {
 Draft recognize_norms(Draft draft) {
   return rewrite(std::move(draft), [](Rewriter& rewriter, Node& node) {
     if (node.inputs.size() != 2 || node.outputs.size() != 1) return;
-    if (is_op(node, "Mul") || is_op(node, "Div")) recognize(rewriter, node);
+    if (is_op(node, "Mul") || is_op(node, "Div")) recognize_norm(rewriter, node);
     if (is_op(node, "Add")) recognize_regrouped(rewriter, node);
     if (is_op(node, "Mul") || is_op(node, "Add")) absorb(rewriter, node);
   });

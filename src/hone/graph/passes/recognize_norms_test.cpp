@@ -7,7 +7,7 @@ using namespace testing;
 using ::testing::ElementsAre;
 
 /// How a norm is written.
-struct Form {
+struct WrittenNorm {
   bool is_centred = true;
   std::vector<std::int64_t> axes = {-1};
   std::string square = "Pow";
@@ -16,7 +16,7 @@ struct Form {
   ElementType type = ElementType::F32;
 };
 
-ValueId write_norm(Builder& b, ValueId x, const Form& form) {
+ValueId write_norm(Builder& b, ValueId x, const WrittenNorm& form) {
   const Attributes keeps = attributes({{"keepdims", form.keepdims}});
   const auto scalar = [&](double number) { return b.scalar(form.type, number); };
   if (form.is_centred) x = b.add("Sub", {x, b.add("ReduceMean", {x, b.ints(form.axes)}, keeps)});
@@ -30,7 +30,7 @@ ValueId write_norm(Builder& b, ValueId x, const Form& form) {
   return b.add("Mul", {b.add("Div", {scalar(1), root}), x});
 }
 
-std::vector<std::string> left_of(const Form& form, bool knows_shapes = false, const Shape& shape = {2, 3, 5}) {
+std::vector<std::string> left_of(const WrittenNorm& form, bool knows_shapes = false, const Shape& shape = {2, 3, 5}) {
   Rng rng(1);
   const std::vector<Tensor> inputs = {random_tensor(rng, form.type, shape)};
   const Graph graph = graph_of(

@@ -50,6 +50,8 @@ bool is_op(const Node& node, std::string_view op) {
   return node.op == op && (node.domain.empty() || node.domain == "ai.onnx");
 }
 
+bool has_bias(const Node& node) { return node.inputs.size() > 2 && node.inputs[2] != kAbsent; }
+
 bool is_elementwise(const Node& node) {
   return (node.domain.empty() || node.domain == "ai.onnx") && node.outputs.size() == 1 &&
          (std::find(kElementwise.begin(), kElementwise.end(), node.op) != kElementwise.end() || node.op == "Where");

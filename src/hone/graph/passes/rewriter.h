@@ -23,6 +23,9 @@ struct Draft {
 /// Whether the node is this operator of ai.onnx.
 bool is_op(const Node& node, std::string_view op);
 
+/// Whether a convolution, product or norm has the bias that is its third input.
+bool has_bias(const Node& node);
+
 /// Whether the node computes each element from one element of each operand, which may broadcast, and no attribute
 /// names an axis.
 bool is_elementwise(const Node& node);

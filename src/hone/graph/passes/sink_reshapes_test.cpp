@@ -6,9 +6,9 @@ namespace {
 using namespace testing;
 using ::testing::ElementsAre;
 
-using Make = std::function<std::vector<ValueId>(Builder&, const std::vector<ValueId>&)>;
+using MakeChain = std::function<std::vector<ValueId>(Builder&, const std::vector<ValueId>&)>;
 
-std::vector<std::string> left_of(const std::vector<Tensor>& inputs, const Make& make) {
+std::vector<std::string> left_of(const std::vector<Tensor>& inputs, const MakeChain& make) {
   return operators_of(after_specializing(sink_reshapes, graph_of(inputs, make), inputs));
 }
 

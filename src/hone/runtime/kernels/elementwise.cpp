@@ -5,22 +5,11 @@
 #include <cstring>
 #include <random>
 
+#include "hone/runtime/kernels/shape_rules.h"
 #include "hone/runtime/small_float.h"
 
 namespace hone::runtime {
 namespace {
-
-Result<Shape> broadcast(const Shape& a, const Shape& b) {
-  Shape result(std::max(a.size(), b.size()));
-  for (std::size_t from_end = 1; from_end <= result.size(); ++from_end) {
-    const std::int64_t x = from_end <= a.size() ? a[a.size() - from_end] : 1;
-    const std::int64_t y = from_end <= b.size() ? b[b.size() - from_end] : 1;
-    if (x != y && x != 1 && y != 1)
-      return error(ErrorCode::InvalidArgument, "extents {} and {} do not broadcast", x, y);
-    result[result.size() - from_end] = x == 1 ? y : x;
-  }
-  return result;
-}
 
 /// Where each element of a broadcast result stands in one of its inputs.
 std::vector<std::size_t> places(const Shape& from, const Shape& to, std::int64_t count) {
@@ -111,7 +100,7 @@ Result<void> equal_kernel(HostCall& call) {
   if (a.type() != ElementType::String || b.type() != ElementType::String)
     return error(ErrorCode::InvalidArgument, "{} compared with {}, both must be strings", name_of(a.type()),
                  name_of(b.type()));
-  HONE_TRY(const Shape shape, broadcast(a.shape(), b.shape()));
+  HONE_TRY(const Shape shape, broadcast_rule(a.shape(), b.shape()));
   HONE_TRY(Tensor result, call.output(0, ElementType::Bool, shape));
   const auto at_a = places(a.shape(), shape, result.size()), at_b = places(b.shape(), shape, result.size());
   const std::span<std::uint8_t> out = result.as<std::uint8_t>();
@@ -126,8 +115,8 @@ Result<void> where_kernel(HostCall& call) {
   if (condition.type() != ElementType::Bool || x.type() != y.type())
     return error(ErrorCode::InvalidArgument, "types {}, {} and {}, allowed are bool and one type twice",
                  name_of(condition.type()), name_of(x.type()), name_of(y.type()));
-  HONE_TRY(Shape shape, broadcast(x.shape(), y.shape()));
-  HONE_TRY(shape, broadcast(condition.shape(), shape));
+  HONE_TRY(Shape shape, broadcast_rule(x.shape(), y.shape()));
+  HONE_TRY(shape, broadcast_rule(condition.shape(), shape));
   HONE_TRY(Tensor result, call.output(0, x.type(), shape));
   const auto at_condition = places(condition.shape(), shape, result.size());
   const auto at_x = places(x.shape(), shape, result.size()), at_y = places(y.shape(), shape, result.size());

@@ -14,9 +14,9 @@ struct Header {
   std::uint32_t masks[3] = {};  ///< of red, green and blue, for 16 and 32 bits
 };
 
-class Reader {
+class BmpReader {
  public:
-  explicit Reader(EncodedImage file) : file_(file) {}
+  explicit BmpReader(EncodedImage file) : file_(file) {}
 
   bool has(std::size_t at, std::size_t count) const { return at <= file_.size() && count <= file_.size() - at; }
   std::uint32_t u8(std::size_t at) const { return file_[at]; }
@@ -30,7 +30,7 @@ class Reader {
 constexpr std::size_t kFileHeaderBytes = 14;
 constexpr std::uint32_t kBitFields = 3;
 
-Result<Header> read_header(const Reader& file) {
+Result<Header> read_header(const BmpReader& file) {
   if (!file.has(0, kFileHeaderBytes + 4)) return broken_image("BMP", "the header is cut off");
   Header header;
   header.pixels_at = file.u32(10);
@@ -75,7 +75,7 @@ std::uint8_t masked(std::uint32_t value, std::uint32_t mask) {
 }  // namespace
 
 Result<Image> decode_bmp(EncodedImage bytes) {
-  const Reader file(bytes);
+  const BmpReader file(bytes);
   HONE_TRY(const Header header, read_header(file));
   const std::uint32_t bits = header.bits;
   if (bits != 1 && bits != 4 && bits != 8 && bits != 16 && bits != 24 && bits != 32)

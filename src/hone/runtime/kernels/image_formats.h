@@ -23,6 +23,12 @@ struct Image {
 
 using EncodedImage = std::span<const std::uint8_t>;
 
+/// A file of which a library has read `at` bytes.
+struct FileInMemory {
+  EncodedImage file;
+  std::size_t at = 0;
+};
+
 Result<Image> decode_bmp(EncodedImage file);
 Result<Image> decode_pnm(EncodedImage file);
 Result<Image> decode_jpeg(EncodedImage file);

@@ -9,14 +9,8 @@
 namespace hone::runtime {
 namespace {
 
-/// A file in memory, as OpenJPEG reads it.
-struct Memory {
-  EncodedImage file;
-  std::size_t at = 0;
-};
-
 OPJ_SIZE_T read(void* target, OPJ_SIZE_T bytes, void* user) {
-  auto& memory = *static_cast<Memory*>(user);
+  auto& memory = *static_cast<FileInMemory*>(user);
   const std::size_t count = std::min<std::size_t>(bytes, memory.file.size() - memory.at);
   if (count == 0) return static_cast<OPJ_SIZE_T>(-1);
   std::memcpy(target, memory.file.data() + memory.at, count);
@@ -25,7 +19,7 @@ OPJ_SIZE_T read(void* target, OPJ_SIZE_T bytes, void* user) {
 }
 
 OPJ_OFF_T skip(OPJ_OFF_T bytes, void* user) {
-  auto& memory = *static_cast<Memory*>(user);
+  auto& memory = *static_cast<FileInMemory*>(user);
   const auto left = static_cast<OPJ_OFF_T>(memory.file.size() - memory.at);
   if (bytes < 0 || bytes > left) return -1;
   memory.at += static_cast<std::size_t>(bytes);
@@ -33,7 +27,7 @@ OPJ_OFF_T skip(OPJ_OFF_T bytes, void* user) {
 }
 
 OPJ_BOOL seek(OPJ_OFF_T offset, void* user) {
-  auto& memory = *static_cast<Memory*>(user);
+  auto& memory = *static_cast<FileInMemory*>(user);
   if (offset < 0 || static_cast<std::size_t>(offset) > memory.file.size()) return OPJ_FALSE;
   memory.at = static_cast<std::size_t>(offset);
   return OPJ_TRUE;
@@ -67,7 +61,7 @@ void convert_ycc(std::uint8_t* pixel) {
 }  // namespace
 
 Result<Image> decode_jpeg2000(EncodedImage file) {
-  Memory memory{file};
+  FileInMemory memory{file};
   const bool is_stream = file[0] == 0xFF;
   const std::unique_ptr<opj_codec_t, Free<opj_destroy_codec>> codec(
       static_cast<opj_codec_t*>(opj_create_decompress(is_stream ? OPJ_CODEC_J2K : OPJ_CODEC_JP2)));

@@ -6,9 +6,9 @@ namespace hone::runtime {
 namespace {
 
 /// Reads the numbers of a PNM file, between which white space and comments may stand.
-class Reader {
+class PnmReader {
  public:
-  explicit Reader(EncodedImage file) : file_(file) {}
+  explicit PnmReader(EncodedImage file) : file_(file) {}
 
   bool at_end() const { return at_ >= file_.size(); }
   std::uint8_t byte() { return file_[at_++]; }
@@ -57,7 +57,7 @@ class Reader {
 Result<Image> decode_pnm(EncodedImage file) {
   const int kind = file[1] - '0';
   const bool is_text = kind <= 3, is_bitmap = kind == 1 || kind == 4, has_colors = kind == 3 || kind == 6;
-  Reader reader(file);
+  PnmReader reader(file);
   const auto width = reader.number(), height = reader.number();
   const auto white = is_bitmap ? std::optional<std::int64_t>(1) : reader.number();
   if (!width || !height || !white || *white < 1 || *white > 65535)

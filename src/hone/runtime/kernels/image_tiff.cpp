@@ -9,14 +9,8 @@
 namespace hone::runtime {
 namespace {
 
-/// A file in memory, as libtiff reads it.
-struct Memory {
-  EncodedImage file;
-  std::uint64_t at = 0;
-};
-
 tmsize_t read(thandle_t handle, void* target, tmsize_t bytes) {
-  auto& memory = *static_cast<Memory*>(handle);
+  auto& memory = *static_cast<FileInMemory*>(handle);
   if (bytes < 0 || memory.at >= memory.file.size()) return 0;
   const std::size_t count = std::min<std::size_t>(static_cast<std::size_t>(bytes), memory.file.size() - memory.at);
   std::memcpy(target, memory.file.data() + memory.at, count);
@@ -27,13 +21,13 @@ tmsize_t read(thandle_t handle, void* target, tmsize_t bytes) {
 tmsize_t refuse_write(thandle_t, void*, tmsize_t) { return 0; }
 
 toff_t seek(thandle_t handle, toff_t offset, int origin) {
-  auto& memory = *static_cast<Memory*>(handle);
+  auto& memory = *static_cast<FileInMemory*>(handle);
   memory.at = offset + (origin == SEEK_CUR ? memory.at : origin == SEEK_END ? memory.file.size() : 0);
   return memory.at;
 }
 
 int close(thandle_t) { return 0; }
-toff_t size(thandle_t handle) { return static_cast<Memory*>(handle)->file.size(); }
+toff_t size(thandle_t handle) { return static_cast<FileInMemory*>(handle)->file.size(); }
 
 struct Close {
   void operator()(TIFF* tiff) const { TIFFClose(tiff); }
@@ -45,7 +39,7 @@ Result<Image> decode_tiff(EncodedImage file) {
   // Handlers of messages are global: the library is silent, for the whole process.
   TIFFSetErrorHandler(nullptr);
   TIFFSetWarningHandler(nullptr);
-  Memory memory{file};
+  FileInMemory memory{file};
   const std::unique_ptr<TIFF, Close> tiff(
       TIFFClientOpen("memory", "rm", &memory, read, refuse_write, seek, close, size, nullptr, nullptr));
   if (!tiff) return broken_image("TIFF", "the header is damaged");

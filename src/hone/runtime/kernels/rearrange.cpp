@@ -1,20 +1,15 @@
 #include "hone/runtime/kernels/rearrange.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <numeric>
 
+#include "hone/runtime/kernels/bad.h"
 #include "hone/runtime/kernels/move.h"
 #include "hone/runtime/kernels/pad_index.h"
 #include "hone/runtime/kernels/shape_rules.h"
 
 namespace hone::runtime {
 namespace {
-
-template <typename... Args>
-Error bad(fmt::format_string<Args...> format, Args&&... args) {
-  return error(ErrorCode::InvalidArgument, "{}", fmt::format(format, std::forward<Args>(args)...));
-}
 
 Result<Integers> ints(const HostCall& call, std::size_t i) {
   HONE_TRY(const Tensor tensor, call.tensor(i));
@@ -60,12 +55,6 @@ Result<void> give_view(HostCall& call, const Tensor& from, const Result<Shape>& 
   if (!shape) return shape.error();
   call.outputs[0] = from.reshaped(*shape);
   return {};
-}
-
-/// An index counted from 0, or an error.
-Result<std::int64_t> place(std::int64_t index, std::int64_t extent) {
-  if (index < -extent || index >= extent) return bad("index {} is outside [{}, {})", index, -extent, extent);
-  return index < 0 ? index + extent : index;
 }
 
 }  // namespace
@@ -305,7 +294,7 @@ Result<void> gather_kernel(HostCall& call) {
   HONE_TRY(const std::int64_t axis, normalize_axis(call.attributes.integer("axis", 0), x.rank()));
   const auto at = static_cast<std::size_t>(axis);
   HONE_TRY(const Shape shape, gather_rule(x.shape(), index_tensor.shape(), axis));
-  for (std::int64_t& index : indices) { HONE_TRY(index, place(index, x.extent(at))); }
+  for (std::int64_t& index : indices) { HONE_TRY(index, normalize_index(index, x.extent(at))); }
   HONE_TRY(Tensor y, call.output(0, x.type(), shape));
   const std::int64_t run = strides_of(x.shape())[at], count = static_cast<std::int64_t>(indices.size());
   for (std::int64_t i = 0; i < (y.size() == 0 ? 0 : y.size() / run); ++i)
@@ -327,7 +316,7 @@ Result<void> gather_elements_kernel(HostCall& call) {
   HONE_TRY(Tensor y, call.output(0, x.type(), shape));
   const Integers strides = strides_of(x.shape()), own = strides_of(shape);
   for (std::int64_t i = 0; i < y.size(); ++i) {
-    HONE_TRY(const std::int64_t index, place(indices[static_cast<std::size_t>(i)], x.extent(at)));
+    HONE_TRY(const std::int64_t index, normalize_index(indices[static_cast<std::size_t>(i)], x.extent(at)));
     std::int64_t position = index * strides[at];
     for (std::size_t k = 0; k < shape.size(); ++k)
       if (k != at) position += i / own[k] % shape[k] * strides[k];
@@ -354,7 +343,8 @@ Result<void> gather_nd_kernel(HostCall& call) {
     std::int64_t position = i / tuples_per_batch * batch_size;
     for (std::int64_t k = 0; k < depth; ++k) {
       const auto axis = static_cast<std::size_t>(batch_axes + k);
-      HONE_TRY(const std::int64_t index, place(indices[static_cast<std::size_t>(i * depth + k)], x.extent(axis)));
+      HONE_TRY(const std::int64_t index,
+               normalize_index(indices[static_cast<std::size_t>(i * depth + k)], x.extent(axis)));
       position += index * strides[axis];
     }
     copy_run(x, position, y, i * run, run);

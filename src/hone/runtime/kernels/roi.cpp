@@ -6,16 +6,12 @@
 #include <limits>
 #include <span>
 
+#include "hone/runtime/kernels/bad.h"
 #include "hone/runtime/kernels/number.h"
 #include "hone/runtime/kernels/shape_rules.h"
 
 namespace hone::runtime {
 namespace {
-
-template <typename... Args>
-Error bad(fmt::format_string<Args...> format, Args&&... args) {
-  return error(ErrorCode::InvalidArgument, "{}", fmt::format(format, std::forward<Args>(args)...));
-}
 
 /// Two neighbours of a place on an axis and their weights, which are 0 far outside.
 struct Sample {

@@ -1,19 +1,14 @@
 #include "hone/runtime/kernels/scatter.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 
+#include "hone/runtime/kernels/bad.h"
 #include "hone/runtime/kernels/move.h"
 #include "hone/runtime/kernels/number.h"
 #include "hone/runtime/kernels/shape_rules.h"
 
 namespace hone::runtime {
 namespace {
-
-template <typename... Args>
-Error bad(fmt::format_string<Args...> format, Args&&... args) {
-  return error(ErrorCode::InvalidArgument, "{}", fmt::format(format, std::forward<Args>(args)...));
-}
 
 enum class Combine { None, Add, Multiply, Largest, Smallest };
 
@@ -62,12 +57,6 @@ Result<void> combine_run(Combine how, const Tensor& from, std::int64_t source, T
   });
 }
 
-/// An index counted from 0, or an error.
-Result<std::int64_t> place(std::int64_t index, std::int64_t extent) {
-  if (index < -extent || index >= extent) return bad("index {} is outside [{}, {})", index, -extent, extent);
-  return index < 0 ? index + extent : index;
-}
-
 }  // namespace
 
 Result<void> scatter_elements_kernel(HostCall& call) {
@@ -91,7 +80,7 @@ Result<void> scatter_elements_kernel(HostCall& call) {
   Integers place_of(shape.size(), 0);
   std::int64_t base = 0;  // of the current update, without the scattered axis
   for (std::int64_t i = 0; i < updates.size(); ++i) {
-    HONE_TRY(const std::int64_t index, place(indices[static_cast<std::size_t>(i)], data.extent(at)));
+    HONE_TRY(const std::int64_t index, normalize_index(indices[static_cast<std::size_t>(i)], data.extent(at)));
     HONE_TRY(combine_run(how, updates, i, result, base + index * strides[at], 1));
     for (std::size_t k = shape.size(); k-- > 0;) {
       const std::int64_t stride = k == at ? 0 : strides[k];
@@ -123,7 +112,8 @@ Result<void> scatter_nd_kernel(HostCall& call) {
     std::int64_t position = 0;
     for (std::int64_t k = 0; k < depth; ++k) {
       const auto axis = static_cast<std::size_t>(k);
-      HONE_TRY(const std::int64_t index, place(indices[static_cast<std::size_t>(i * depth + k)], data.extent(axis)));
+      HONE_TRY(const std::int64_t index,
+               normalize_index(indices[static_cast<std::size_t>(i * depth + k)], data.extent(axis)));
       position += index * strides[axis];
     }
     HONE_TRY(combine_run(how, updates, i * run, result, position, run));

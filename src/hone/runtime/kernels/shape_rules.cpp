@@ -4,13 +4,10 @@
 #include <fmt/format.h>
 #include <numeric>
 
+#include "hone/runtime/kernels/bad.h"
+
 namespace hone::runtime {
 namespace {
-
-template <typename... Args>
-Error bad(fmt::format_string<Args...> format, Args&&... args) {
-  return error(ErrorCode::InvalidArgument, "{}", fmt::format(format, std::forward<Args>(args)...));
-}
 
 std::string show(const Integers& numbers) { return fmt::format("[{}]", fmt::join(numbers, ", ")); }
 
@@ -23,6 +20,11 @@ Result<Integers> axes_or_all(const std::optional<Integers>& axes, std::size_t ra
 }
 
 }  // namespace
+
+Result<std::int64_t> normalize_index(std::int64_t index, std::int64_t extent) {
+  if (index < -extent || index >= extent) return bad("index {} is outside [{}, {})", index, -extent, extent);
+  return index < 0 ? index + extent : index;
+}
 
 Result<std::int64_t> normalize_axis(std::int64_t axis, std::size_t rank) {
   const auto count = static_cast<std::int64_t>(rank);

@@ -16,6 +16,9 @@ Result<std::int64_t> normalize_axis(std::int64_t axis, std::size_t rank);
 /// The same for several axes, none of which may stand twice.
 Result<Integers> normalize_axes(const Integers& axes, std::size_t rank);
 
+/// `index` counted from 0, or an error if it is outside [-extent, extent).
+Result<std::int64_t> normalize_index(std::int64_t index, std::int64_t extent);
+
 /// The shape that Reshape makes: -1 stands for what remains, 0 for the extent of the input (unless zeros are allowed).
 Result<Shape> reshape_rule(const Shape& from, const Integers& wanted, bool are_zeros_allowed);
 /// [product of the extents before the axis, product of the others]; the axis may be the rank.

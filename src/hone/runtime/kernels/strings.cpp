@@ -8,6 +8,7 @@
 #include "hone/runtime/kernels/letter_case.h"
 #include "hone/runtime/kernels/move.h"
 #include "hone/runtime/kernels/regex.h"
+#include "hone/runtime/kernels/shape_rules.h"
 
 namespace hone::runtime {
 namespace {
@@ -18,18 +19,6 @@ Result<Tensor> string_input(const HostCall& call, std::size_t i) {
     return error(ErrorCode::InvalidArgument, "input {} must hold strings, found {}", i,
                  describe(tensor.type(), tensor.shape()));
   return tensor;
-}
-
-/// The shape that both broadcast to, axes aligned at the end.
-Result<Shape> broadcast(const Shape& a, const Shape& b) {
-  Shape shape(std::max(a.size(), b.size()));
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    const std::int64_t left = i < a.size() ? a[a.size() - 1 - i] : 1, right = i < b.size() ? b[b.size() - 1 - i] : 1;
-    if (left != right && left != 1 && right != 1)
-      return error(ErrorCode::InvalidArgument, "extents {} and {} cannot be broadcast", left, right);
-    shape[shape.size() - 1 - i] = left == 1 ? right : left;
-  }
-  return shape;
 }
 
 /// The place in a tensor of shape `from` that element `place` of the broadcast shape reads.
@@ -85,7 +74,7 @@ std::vector<std::string> split_at(std::string_view text, std::string_view delimi
 Result<void> string_concat(HostCall& call) {
   HONE_TRY(const Tensor left, string_input(call, 0));
   HONE_TRY(const Tensor right, string_input(call, 1));
-  HONE_TRY(const Shape shape, broadcast(left.shape(), right.shape()));
+  HONE_TRY(const Shape shape, broadcast_rule(left.shape(), right.shape()));
   HONE_TRY(Tensor output, call.output(0, ElementType::String, shape));
   std::int64_t place = 0;
   for (std::string& joined : output.strings()) {

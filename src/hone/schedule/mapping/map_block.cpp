@@ -147,7 +147,7 @@ Result<Program> run_as(const Program& program, const std::string& loop, ForKind 
     case ForKind::ThreadY:
     case ForKind::ThreadZ:
     case ForKind::VThread:
-      return bind(program, loop, how);
+      return schedule::bind(program, loop, how);
   }
   HONE_CHECK(false, "a loop of unknown kind");
 }

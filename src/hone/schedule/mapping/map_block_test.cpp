@@ -7,6 +7,7 @@
 #include "hone/schedule/multi_stage.h"
 #include "hone/schedule/primitives.h"
 #include "hone/schedule/testing.h"
+#include "hone/support/arithmetic.h"
 #include "hone/support/rng.h"
 
 namespace hone::schedule {
@@ -14,8 +15,6 @@ namespace {
 
 using ir::ForKind;
 using Levels = std::vector<Level>;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Cores over rows, tiles of 6 × 8 elements, rows, lanes: whatever the shape.
 Result<Program> tiled(const Program& program, std::string_view block, std::int64_t m, std::int64_t n,

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "hone/schedule/program.h"
+#include "hone/support/arithmetic.h"
 
 namespace hone::schedule {
 
@@ -47,8 +48,6 @@ Result<void> check_workers(std::string_view name, std::int64_t workers) {
   if (workers >= 1 && workers <= kMaxExtent) return {};
   return error(ErrorCode::InvalidArgument, "{}: {} workers, allowed are 1..{}", name, workers, kMaxExtent);
 }
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// The shape of spatial parts with the fewest rounds that `workers` can do, chosen axis by axis from the fastest.
 class FewestRounds {
