@@ -30,7 +30,7 @@ class ByteReader {
   Result<Number> number() {
     HONE_TRY(const std::string_view part, take(sizeof(Number)));
     Number value;
-    std::memcpy(&value, part.data(), sizeof value);
+    std::memcpy(&value, part.data(), part.size());
     return value;
   }
   Result<std::string_view> text() {

@@ -4,12 +4,13 @@
 #include <array>
 #include <cmath>
 
+#include "hone/cost/buffer_traffic.h"
+
 namespace hone::cost {
 
 namespace {
 
 constexpr std::size_t kBuffers = 5, kSamples = 10, kPositions = 8;
-constexpr double kLineBytes = 64;
 
 enum class Position : std::uint8_t {
   None,
@@ -21,8 +22,6 @@ enum class Position : std::uint8_t {
   OuterReduce,
   Mixed
 };
-
-enum class Reuse : std::uint8_t { Loop, Serial, None };
 
 /// Writes one row: plain numbers for kinds, slog for sizes.
 class RowWriter {
@@ -45,6 +44,7 @@ class StoreRow {
   StoreRow(const ProgramTables& tables, const TouchedRegions& regions, std::size_t statement)
       : tables_(tables),
         regions_(regions),
+        index_(statement),
         statement_(tables.statements()[statement]),
         nest_(regions.nest(statement)),
         roles_(regions.roles(statement)),
@@ -66,13 +66,6 @@ class StoreRow {
   }
 
  private:
-  struct BufferNumbers {
-    bool reads, writes;
-    double bytes, unique_bytes, lines, unique_lines, stride;
-    Reuse reuse = Reuse::None;
-    double distance_iterations = 0, distance_bytes = 0, reuse_count = 0;
-  };
-
   const LoopRow& loop(std::int32_t id) const { return tables_.loops()[static_cast<std::size_t>(id)]; }
   double extent(std::int32_t id) const { return static_cast<double>(loop(id).extent); }
   double element_bytes(const Touch& touch) const {
@@ -89,17 +82,13 @@ class StoreRow {
   Position position(std::size_t place) const;
   void write_annotated(ir::ForKind how, RowWriter& out) const;
   void write_gpu(RowWriter& out) const;
-  void find_stride(const Touch& touch, BufferNumbers& numbers) const;
-  void find_reuse(const Touch& touch, BufferNumbers& numbers) const;
-  BufferNumbers numbers_of(const Touch& touch) const;
   void write_buffers(RowWriter& out) const;
   void write_intensity(RowWriter& out) const;
   void write_allocation(RowWriter& out) const;
-  double stride_along(std::int32_t buffer, std::int32_t loop) const;
-  bool moves_with(std::int32_t buffer, std::int32_t loop) const { return stride_along(buffer, loop) > 0; }
 
   const ProgramTables& tables_;
   const TouchedRegions& regions_;
+  std::size_t index_;
   const StatementRow& statement_;
   std::span<const std::int32_t> nest_;  // innermost first
   std::span<const LoopRole> roles_;
@@ -150,83 +139,16 @@ void StoreRow::write_gpu(RowWriter& out) const {
   }
 }
 
-/// How many elements an iteration of the loop moves the access that it moves least; 0 if it moves none.
-double StoreRow::stride_along(std::int32_t buffer, std::int32_t id) const {
-  double least = 0;
-  for (const AccessRow& access : tables_.accesses_of(statement_)) {
-    if (access.buffer != buffer) continue;
-    const auto axes = tables_.axes_of(access);
-    double elements = 1, stride = 0;
-    for (std::size_t axis = axes.size(); axis-- > 0 && stride == 0;) {
-      for (const IndexTerm& term : tables_.terms_of(axes[axis]))
-        if (term.loop == id && term.values(loop(id).extent) > 1)
-          stride += elements * std::abs(static_cast<double>(term.coefficient)) / static_cast<double>(term.divisor);
-      elements *= static_cast<double>(axes[axis].extent);
-    }
-    if (stride > 0) least = least > 0 ? std::min(least, stride) : stride;
-  }
-  return least;
-}
-
-void StoreRow::find_stride(const Touch& touch, BufferNumbers& numbers) const {
-  double moved = 0, skipped = 1;
-  std::size_t place = 0;
-  for (; place < nest_.size(); ++place) {
-    moved = stride_along(touch.buffer, nest_[place]);
-    if (moved > 0) break;
-    skipped *= extent(nest_[place]);
-  }
-  const double iterations = skipped > 0 ? iterations_ / skipped : 0;
-  numbers.lines = std::max(1.0, iterations * std::min(1.0, moved * element_bytes(touch) / kLineBytes));
-  numbers.stride = place == 0 ? moved : 0;
-}
-
-void StoreRow::find_reuse(const Touch& touch, BufferNumbers& numbers) const {
-  double iterations = 1;
-  double bytes = 0;  // of one iteration, until a loop is passed
-  for (const Touch& other : touches_) bytes += element_bytes(other);
-  for (const std::int32_t id : nest_) {
-    if (!moves_with(touch.buffer, id)) {
-      numbers.reuse = Reuse::Loop;
-      numbers.reuse_count = extent(id);
-      numbers.distance_iterations = iterations;
-      numbers.distance_bytes = bytes;
-      return;
-    }
-    iterations *= extent(id);
-    bytes = regions_.totals(id).bytes;
-    const SharedTouch& sharing = regions_.shared(id, touch.buffer);
-    if (sharing.statements > 1) {
-      numbers.reuse = Reuse::Serial;
-      numbers.reuse_count = sharing.statements - 1;
-      numbers.distance_iterations = sharing.min_elements / std::max(1.0, extent(id));
-      numbers.distance_bytes = bytes / std::max(1.0, extent(id));
-      return;
-    }
-  }
-}
-
-StoreRow::BufferNumbers StoreRow::numbers_of(const Touch& touch) const {
-  BufferNumbers numbers{.reads = touch.reads, .writes = touch.writes};
-  numbers.bytes = iterations_ * element_bytes(touch);
-  numbers.unique_bytes = regions_.elements(touch).back() * element_bytes(touch);
-  numbers.unique_lines =
-      std::max(1.0, numbers.unique_bytes / std::clamp(touch.run * element_bytes(touch), 1.0, kLineBytes));
-  find_stride(touch, numbers);
-  find_reuse(touch, numbers);
-  return numbers;
-}
-
 void StoreRow::write_buffers(RowWriter& out) const {
-  std::array<BufferNumbers, 32> all;  // what stands beyond is not among the first five in any program that is tuned
+  std::array<BufferTraffic, 32> all;  // what stands beyond is not among the first five in any program that is tuned
   const std::size_t count = std::min(all.size(), touches_.size());
-  for (std::size_t i = 0; i < count; ++i) all[i] = numbers_of(touches_[i]);
+  for (std::size_t i = 0; i < count; ++i) all[i] = traffic_of(touches_[i], tables_, regions_, index_);
   std::stable_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count),
-                   [](const BufferNumbers& a, const BufferNumbers& b) {
+                   [](const BufferTraffic& a, const BufferTraffic& b) {
                      return a.lines != b.lines ? a.lines > b.lines : a.bytes > b.bytes;
                    });
   for (std::size_t i = 0; i < std::min(count, kBuffers); ++i) {
-    const BufferNumbers& it = all[i];
+    const BufferTraffic& it = all[i];
     out.one_hot(it.reads && it.writes ? 2 : it.writes ? 1 : 0, 3);
     for (const double value : {it.bytes, it.unique_bytes, it.lines, it.unique_lines}) out.size(value);
     out.one_hot(static_cast<std::size_t>(it.reuse), 3);
