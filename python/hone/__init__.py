@@ -13,6 +13,7 @@ from __future__ import annotations
 from hone._native import Error, NodeArg
 from hone.options import ExecutionMode, GraphOptimizationLevel, RunOptions, SessionOptions
 from hone.session import InferenceSession, ModelMetadata, get_available_providers, get_device
+from hone.tuning import TunedTask, tune
 
 __version__ = "0.1.0"
 
@@ -25,6 +26,8 @@ __all__ = [
     "NodeArg",
     "RunOptions",
     "SessionOptions",
+    "TunedTask",
     "get_available_providers",
     "get_device",
+    "tune",
 ]

@@ -28,6 +28,22 @@ class Options:
     threads: int
     target: str
     max_specializations: int
+    records: str
+    keeps_tasks: bool
+    def __init__(self) -> None: ...
+
+class TunerOptions:
+    """How a model is tuned."""
+
+    space: str
+    search: str
+    cost_model: str
+    explore: int
+    early_stop: int
+    seconds: float
+    trials: int
+    trials_per_task: int
+    seed: int
     def __init__(self) -> None: ...
 
 class Session:
@@ -47,6 +63,7 @@ class Session:
     def metadata(self) -> dict[str, str]: ...
     @property
     def threads(self) -> int: ...
+    def tune(self, feeds: Mapping[str, Any], records: str, options: TunerOptions) -> list[dict[str, Any]]: ...
     def run(self, output_names: Sequence[str] | None, feeds: Mapping[str, Any]) -> list[Any]: ...
 
 def numpy_dtype(name: str) -> np.dtype[Any]: ...

@@ -57,6 +57,7 @@ class InferenceSession:
         options.threads = self._options.intra_op_num_threads
         options.target = self._options.target
         options.max_specializations = self._options.max_specializations
+        options.records = self._options.records
         if isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
             self._session = _native.Session.parse(bytes(path_or_bytes), options, "")
         elif isinstance(path_or_bytes, (str, os.PathLike)):

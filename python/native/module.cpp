@@ -1,4 +1,5 @@
 // The extension module hone._native: the public C++ API, as the Python package needs it.
+#include <atomic>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
@@ -11,6 +12,7 @@
 
 #include "hone/runtime/interrupt.h"
 #include "hone/session.h"
+#include "hone/tune.h"
 
 namespace hone::python {
 namespace {
@@ -78,6 +80,15 @@ Session session_for(const Session& session, const nb::dict& feeds) {
   return unwrap(std::move(variant));
 }
 
+std::vector<Value> values_of(const Session& session, const nb::dict& feeds) {
+  std::vector<Value> inputs(session.inputs().size());
+  for (const auto [name, object] : feeds) {
+    const std::size_t index = unwrap(session.input_index(nb::cast<std::string>(name)));
+    inputs[index] = to_value(object, session.inputs()[index]);
+  }
+  return inputs;
+}
+
 nb::list run(const Session& given, const std::optional<std::vector<std::string>>& output_names, const nb::dict& feeds) {
   const Session session = session_for(given, feeds);
   std::vector<std::size_t> wanted;
@@ -86,11 +97,7 @@ nb::list run(const Session& given, const std::optional<std::vector<std::string>>
   } else {
     for (std::size_t i = 0; i < session.outputs().size(); ++i) wanted.push_back(i);
   }
-  std::vector<Value> inputs(session.inputs().size());
-  for (const auto [name, object] : feeds) {
-    const std::size_t index = unwrap(session.input_index(nb::cast<std::string>(name)));
-    inputs[index] = to_value(object, session.inputs()[index]);
-  }
+  const std::vector<Value> inputs = values_of(session, feeds);
   Result<std::vector<Value>> outputs = [&] {
     const nb::gil_scoped_release unlocked;
     return session.run(inputs);
@@ -99,6 +106,40 @@ nb::list run(const Session& given, const std::optional<std::vector<std::string>>
   nb::list results;
   for (const std::size_t index : wanted) results.append(to_python((*outputs)[index]));
   return results;
+}
+
+/// Tunes a model; the report as a list of dicts, one for each task.
+nb::list tune_session(const Session& session, const nb::dict& feeds, const std::string& records_file,
+                      search::TunerOptions options) {
+  const std::vector<Value> inputs = values_of(session, feeds);
+  std::atomic<bool> stop = false;
+  options.stop = &stop;
+  options.progress = [&](const search::TuneProgress&) {
+    const nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) stop = true;
+  };
+  Result<search::TuneReport> report = [&]() -> Result<search::TuneReport> {
+    const nb::gil_scoped_release unlocked;
+    HONE_TRY(measure::Records records,
+             measure::Records::open(records_file == "default" ? measure::default_records_file() : records_file));
+    options.records = &records;
+    return tune(session, inputs, options);
+  }();
+  if (PyErr_Occurred()) throw nb::python_error();  // everything measured so far is in the records
+  if (!report) raise(report.error());
+  nb::list tasks;
+  for (const search::TaskProgress& task : report->progress.tasks) {
+    nb::dict entry;
+    entry["name"] = task.name;
+    entry["calls"] = task.weight;
+    entry["trials"] = task.trials;
+    entry["failures"] = task.failures;
+    entry["default_ns"] = task.first_ns;
+    entry["tuned_ns"] = task.best_ns;
+    entry["candidate"] = task.best;
+    tasks.append(entry);
+  }
+  return tasks;
 }
 
 /// Lets Python handle signals while a model runs. An exception of a handler, such as KeyboardInterrupt, ends the run.
@@ -152,7 +193,21 @@ NB_MODULE(_native, m) {
       .def_rw("threads", &SessionOptions::threads, "Including the caller's; 0: as many as the process may use.")
       .def_rw("target", &SessionOptions::target, "What to compile for; empty: this machine.")
       .def_rw("max_specializations", &SessionOptions::max_specializations,
-              "How many combinations of input shapes are kept compiled.");
+              "How many combinations of input shapes are kept compiled.")
+      .def_rw("records", &SessionOptions::records, "What tuning found: a file, 'default', or empty for none.")
+      .def_rw("keeps_tasks", &SessionOptions::keeps_tasks, "Remember what kernels were compiled from, for tuning.");
+
+  nb::class_<search::TunerOptions>(m, "TunerOptions", "How a model is tuned.")
+      .def(nb::init<>())
+      .def_rw("space", &search::TunerOptions::space)
+      .def_rw("search", &search::TunerOptions::search)
+      .def_rw("cost_model", &search::TunerOptions::cost_model)
+      .def_rw("explore", &search::TunerOptions::explore)
+      .def_rw("early_stop", &search::TunerOptions::early_stop)
+      .def_rw("seconds", &search::TunerOptions::seconds)
+      .def_rw("trials", &search::TunerOptions::trials)
+      .def_rw("trials_per_task", &search::TunerOptions::trials_per_task)
+      .def_rw("seed", &search::TunerOptions::seed);
 
   nb::class_<Session>(m, "Session", "A loaded model.")
       .def_static("load", load, "file"_a, "options"_a, "Reads an ONNX file.")
@@ -168,6 +223,8 @@ NB_MODULE(_native, m) {
       .def_prop_ro(
           "metadata", [](const Session& session) { return session.metadata(); }, "The model's own notes.")
       .def_prop_ro("threads", &Session::threads, "How many threads a run uses.")
+      .def("tune", tune_session, "feeds"_a, "records"_a, "options"_a,
+           "Searches for faster kernels of what a run on these inputs calls.")
       .def("run", run, "output_names"_a.none(), "feeds"_a, "Runs the model and gives the outputs that are asked for.");
 }
 

@@ -1,0 +1,58 @@
+"""Tuning: searches for faster kernels of a model, which sessions then use."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hone import _native
+
+
+@dataclass(frozen=True)
+class TunedTask:
+    """What tuning found for one kernel of a model."""
+
+    name: str  #: the operators, such as 'Conv+Relu'
+    calls: float  #: in one run of the model
+    trials: int  #: candidates that were measured, those of earlier calls included
+    failures: int  #: of them
+    default_ns: float  #: the time of the default kernel
+    tuned_ns: float  #: the time of the one that is used from now on
+    candidate: str  #: what that is, as JSON
+
+
+def tune(
+    model: str | os.PathLike[str],
+    feeds: Mapping[str, Any],
+    *,
+    seconds: float = 300,
+    trials: int = 0,
+    trials_per_task: int = 0,
+    threads: int = 0,
+    target: str = "",
+    records: str = "default",
+    space: str = "mapping",
+    search: str = "exhaustive",
+    cost_model: str = "ansor",
+    explore: int = 0,
+    seed: int = 1,
+) -> list[TunedTask]:
+    """Searches for faster kernels of the model for inputs of the shapes of `feeds`, for so many seconds.
+
+    Every trial is kept in the file of records, so that a second call goes on where the first one ended, also after
+    Ctrl-C. Sessions that are made afterwards use what was found. 0 trials mean as many as there is time for; `threads`
+    and `target` are those of the sessions that shall use the result.
+    """
+    options = _native.Options()
+    options.threads = threads
+    options.target = target
+    options.records = ""
+    options.keeps_tasks = True
+    session = _native.Session.load(os.fspath(model), options)
+    tuner = _native.TunerOptions()
+    tuner.seconds, tuner.trials, tuner.trials_per_task = seconds, trials, trials_per_task
+    tuner.space, tuner.search, tuner.cost_model = space, search, cost_model
+    tuner.explore, tuner.seed, tuner.early_stop = explore, seed, 64
+    return [TunedTask(**task) for task in session.tune(feeds, records, tuner)]
