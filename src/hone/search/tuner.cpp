@@ -191,7 +191,8 @@ class Tuner {
   bool is_stopped() const { return options_.stop && *options_.stop; }
   bool is_out_of_time() const { return options_.seconds > 0 && seconds_since(start_) >= options_.seconds; }
   bool is_over() const {
-    return is_stopped() || is_out_of_time() || (options_.trials > 0 && report_.progress.trials >= options_.trials);
+    return is_stopped() || is_out_of_time() ||
+           (options_.trials > 0 && report_.progress.trials + under_way_ >= options_.trials);
   }
 
   static double fastest(const TaskState& state) {
@@ -220,6 +221,7 @@ class Tuner {
         const std::size_t place = next++;
         if (const std::shared_ptr<const Built> built = state.builder->build(batch[place])) {
           under_way.push_back(place);
+          ++under_way_;
           return measure::MeasureInput{schedule::split_packing(built->program), state.data};
         }
         measure::MeasureResult failed;
@@ -230,6 +232,7 @@ class Tuner {
       return std::nullopt;
     };
     HONE_TRY(measurer_->run(give, [&](std::size_t i, const measure::MeasureResult& result) {
+      --under_way_;
       if (result.status != measure::TrialStatus::NotRun) finish(state, batch[under_way[i]], result);
     }));
     return batch.size();
@@ -349,6 +352,7 @@ class Tuner {
   measure::Measurer* measurer_ = nullptr;
   std::vector<TaskState> states_;
   TuneReport report_;
+  std::int64_t under_way_ = 0;  ///< trials that were begun and are not finished
 };
 
 double total(const TuneProgress& progress, double TaskProgress::* time) {

@@ -101,8 +101,8 @@ TEST_F(TunerTest, StopsAtOnceWhenTold) {
 }
 
 TEST_F(TunerTest, CombinesAnySpaceSearchAndModel) {
-  options_.trials_per_task = 12;
-  options_.batch = 4;
+  options_.trials_per_task = 6;
+  options_.batch = 3;
   options_.search_options.evolutionary.population = 32;
   for (const char* space : {"mapping", "sketch"})
     for (const char* search : {"exhaustive", "evolutionary", "droplet"})
