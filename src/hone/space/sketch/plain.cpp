@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "hone/codegen/reduce_lanes.h"
 #include "hone/ir/rewrite.h"
 #include "hone/schedule/primitives.h"
 #include "hone/space/layout.h"
@@ -97,7 +99,15 @@ std::vector<std::string> places_of(const Building& building, const std::string& 
 Result<void> cut_into_lanes(Building& building, const std::string& block, std::int64_t width) {
   const std::string inner = schedule::loops_of(building.program(), block).back();
   HONE_TRY(const std::vector<std::string> parts, split_loop(building, block, inner, {schedule::kRest, width}));
-  return building.apply(schedule::Rfactor{block, parts[1]});
+  HONE_TRY(building.apply(schedule::Rfactor{block, parts[1]}));
+  // The lanes of one sum stand side by side.
+  HONE_TRY(const schedule::Path partial, schedule::find_block(building.program(), block + ".rf", "sketch"));
+  const ir::Expr buffer = schedule::written_buffers(partial.block())[0];
+  std::vector<std::string> axes;
+  for (std::size_t i = 1; i < buffer.get<ir::Buffer>().shape.size(); ++i) axes.push_back(fmt::format("d{}", i));
+  if (axes.empty()) return {};
+  return building.apply(
+      schedule::TransformLayout{ir::name_of(buffer), fmt::format("(l, {0}) -> ({0}, l)", fmt::join(axes, ", "))});
 }
 
 /// Adds up the partial sums of cut_into_lanes side by side, where the block now is.
@@ -132,7 +142,9 @@ Result<void> sum_in_lanes(Building& building, const std::string& block) {
   if (lane_loop.empty()) return {};
   order.push_back(lane_loop);
   if (order.size() > 1) HONE_TRY(building.apply(schedule::Reorder{order}));
-  return building.apply(schedule::Vectorize{lane_loop});
+  HONE_TRY(building.apply(schedule::Vectorize{lane_loop}));
+  const std::string last = schedule::loops_of(building.program(), block).back();
+  return building.apply(schedule::Annotate{last, std::string(codegen::kReduceLanes), "1"});
 }
 
 /// Adds up `parts` partial sums in parallel.

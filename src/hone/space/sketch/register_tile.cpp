@@ -11,7 +11,7 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 constexpr std::int64_t kMostVectors = 4;  ///< of the vector axis in one tile
 constexpr std::size_t kMostAxes = 2;      ///< beside it that a tile extends along
 constexpr double kLatencyTimesUnits = 8;  ///< multiply-adds that must be under way at once
-constexpr double kWorstToBest = 1.6;      ///< by the estimate below; it is too rough to leave out more
+constexpr double kWorstToBest = 1.45;     ///< by the estimate below; it is too rough to leave out more
 
 class Enumeration {
  public:

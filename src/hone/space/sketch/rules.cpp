@@ -6,6 +6,7 @@
 
 #include "hone/ir/rewrite.h"
 #include "hone/schedule/primitives.h"
+#include "hone/space/default_program.h"
 #include "hone/space/layout.h"
 #include "hone/space/sketch/analysis.h"
 #include "hone/space/sketch/plain.h"
@@ -17,6 +18,9 @@ namespace {
 
 /// What it may cost to write results a second time, and to bring them into another order.
 constexpr double kCopying = 1.02, kTransposing = 1.05;
+
+/// Of a schedule that was made for one pattern.
+constexpr double kKnown = 0.5;
 
 Derivation visited(const Derivation& derivation) {
   Derivation next = derivation;
@@ -91,6 +95,24 @@ std::vector<Derivation> tile(const Derivation& derivation, const std::string& bl
     found.push_back(std::move(next));
   }
   return found;
+}
+
+/// Attention, softmax and norms over rows are known as a whole: one more sketch, in which nothing is left to decide.
+Rule pattern() {
+  return {"pattern",
+          [](const Derivation& derivation, const std::string&, const RuleContext& context) {
+            const bool fits = context.tiles == Tiles::Hardware && derivation.actions.empty() &&
+                              derivation.schedule.trace().empty() &&
+                              schedule_pattern(derivation.program(), context.target);
+            return fits ? Verdict::Apply : Verdict::Skip;
+          },
+          [](const Derivation& derivation, const std::string& block, const RuleContext& context) {
+            Derivation next = derivation;
+            next.pending.clear();
+            next.schedule = *schedule_pattern(derivation.program(), context.target);
+            next.actions.push_back({.block = block, .name = "as a whole", .cost = kKnown});
+            return std::vector<Derivation>{std::move(next)};
+          }};
 }
 
 /// Winograd convolutions have a schedule of their own, with decisions of its own.
@@ -220,8 +242,8 @@ bool RuleContext::is_constant(const Program& program, const ir::Expr& buffer) co
 }
 
 std::vector<Rule> cpu_rules() {
-  return {winograd(),     always_inline(), add_cache_write(), tile_with_fusion(), multi_level_tile(),
-          tile_windows(), skip()};
+  return {pattern(),          winograd(),         always_inline(), add_cache_write(),
+          tile_with_fusion(), multi_level_tile(), tile_windows(),  skip()};
 }
 
 std::vector<Derivation> derive(const ir::Function& naive, const RuleContext& context, const SketchOptions& options) {

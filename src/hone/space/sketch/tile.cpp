@@ -27,6 +27,10 @@ Tiling look_at(const Program& program, const TilePlan& plan, const RuleContext& 
       tiling.single_reduced.push_back(loop.name);
   }
   const NaiveLoop& lanes = tiling.axes[tiling.vector_axis];
+  const auto runs_along_reduction = [&](const Read& read) {
+    return std::any_of(parts.reduced.begin(), parts.reduced.end(),
+                       [&](const NaiveLoop& loop) { return ir::uses(read.indices.back(), loop.var); });
+  };
   for (const NaiveLoop& axis : tiling.axes)
     tiling.is_vector_side.push_back(
         std::all_of(tiling.reads.begin(), tiling.reads.end(),
@@ -39,11 +43,16 @@ Tiling look_at(const Program& program, const TilePlan& plan, const RuleContext& 
       if (std::find(tiling.constants.begin(), tiling.constants.end(), name) == tiling.constants.end())
         tiling.constants.push_back(name);
     } else if (schedule::is_param(program, read.buffer) && plan.structure.size() > 3 &&
+               (read.uses(lanes) || !runs_along_reduction(read)) &&
                std::find(tiling.copied.begin(), tiling.copied.end(), name) == tiling.copied.end()) {
       tiling.copied.push_back(name);
     }
   }
   tiling.runs_parallel = context.target.threads > 1;
+  tiling.registers = context.target.vector_registers;
+  int bits = 32;
+  for (const Read& read : tiling.reads) bits = std::max(bits, read.buffer.type().bits());
+  tiling.lanes = std::max(1, context.target.lanes(bits));
   return tiling;
 }
 

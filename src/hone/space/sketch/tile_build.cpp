@@ -13,6 +13,9 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 /// Tiles of at most so many vectors are written out: their sums fit the registers, or nearly.
 constexpr std::int64_t kMostRows = 32;
 
+/// So many vectors of a tile to each register may at best be spilled and come back.
+constexpr std::int64_t kMostPerRegister = 4;
+
 /// A factor of a loop of `count` tiles that leaves no tail, not far below the one that was decided, if there is one:
 /// each tail is one more copy of the code.
 std::int64_t rounded(std::int64_t factor, std::int64_t count) {
@@ -28,6 +31,7 @@ class Builder {
   Builder(const Tiling& tiling, Building& building) : tiling_(tiling), building_(building) {}
 
   Result<void> run() {
+    HONE_TRY(check_registers());
     HONE_TRY(make_copies());
     HONE_TRY(split_axes());
     HONE_TRY(order_loops());
@@ -42,6 +46,16 @@ class Builder {
   const std::string& block() const { return tiling_.plan.block; }
   const std::vector<std::int64_t>& decided(std::string_view what) const {
     return building_.decided(tiling_.knob(what));
+  }
+
+  /// Tiles far larger than the registers are not worth compiling.
+  Result<void> check_registers() const {
+    std::int64_t vectors = 1;
+    for (std::size_t i = 0; i < tiling_.axes.size(); ++i)
+      vectors *= i == tiling_.vector_axis ? ceil_div(factors_of(i).back(), tiling_.lanes) : factors_of(i).back();
+    if (vectors <= kMostPerRegister * tiling_.registers) return {};
+    return error(ErrorCode::IllegalStep, "tile: a tile of block '{}' has {} vectors, allowed are {}", block(), vectors,
+                 kMostPerRegister * tiling_.registers);
   }
 
   /// The factors of an axis at all levels but the outermost.

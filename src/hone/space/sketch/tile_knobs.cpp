@@ -46,7 +46,7 @@ void add_divisor_knobs(const Tiling& tiling, const codegen::Target& target, int 
   knobs.cost = kUnknownCost;
   for (std::size_t i = 0; i < tiling.axes.size(); ++i) {
     std::vector<Factors> options = factorizations(tiling.axes[i].extent, tiling.spatial_levels() - 1, kMaxInnermost);
-    const auto is_narrow = [&](const Factors& factors) { return 2 * factors.back() < target.lanes(bits); };
+    const auto is_narrow = [&](const Factors& factors) { return factors.back() < target.lanes(bits); };
     if (i == tiling.vector_axis && !std::all_of(options.begin(), options.end(), is_narrow))
       std::erase_if(options, is_narrow);
     options = thinned(std::move(options));
@@ -62,9 +62,9 @@ void add_divisor_knobs(const Tiling& tiling, const codegen::Target& target, int 
 /// Inner parts of a reduction: all of it, or a part that is worth keeping sums in registers for. Short loops, such as
 /// those over a kernel, are split off one iteration at a time or not at all.
 std::vector<Factors> reduction_options(std::int64_t extent) {
-  constexpr std::int64_t kFewest = 8;
-  if (extent < kFewest) return {{1}, {extent}};
-  if (extent < 4 * kFewest) return {{extent}};
+  constexpr std::int64_t kFewest = 16, kLargestKernel = 8;
+  if (extent < kLargestKernel) return {{1}, {extent}};
+  if (extent <= 2 * kFewest) return {{extent}};
   std::vector<Factors> options;
   const Factors exact = divisors(extent);
   const bool has_divisors = exact.size() > 2 || extent <= kMaxInnermost;
@@ -93,7 +93,7 @@ void add_order_knob(const Tiling& tiling, Knobs& knobs) {
   const std::int64_t wanted = vector_bytes >= other_bytes ? kVectorsOutside : kVectorsInside;
   std::size_t first = 0;
   for (std::size_t i = 0; i < options.size(); ++i)
-    if (options[i] == Factors{wanted, wanted}) first = i;
+    if (tiling.is_product() && options[i] == Factors{wanted, wanted}) first = i;
   knobs.add(tiling.knob("order"), std::move(options), first);
 }
 
@@ -135,10 +135,13 @@ Knobs knobs_of(const Tiling& tiling, const codegen::Target& target) {
       is_in_rows &= read.is_strided_in(lanes);
       is_in_lanes |= read.uses(lanes);
     }
+    // The levels are the spatial ones and a reduction's. What is not read in vectors is worth a copy around many tiles.
     std::vector<Factors> options;
     if (is_in_rows) options.push_back({kNoCopy});
-    if (is_in_lanes) options.push_back({kBefore});
-    options.insert(options.end(), {{kAtLevel}, {kAtLevel + 1}, {kAtLevel + 2}});  // the spatial ones and a reduction's
+    if (is_in_lanes)
+      options.insert(options.end(), {{kBefore}, {kAtLevel}, {kAtLevel + 1}, {kAtLevel + 2}});
+    else
+      options.push_back({kAtLevel + 1});
     knobs.add(tiling.knob("copy " + operand), std::move(options));
   }
   return knobs;

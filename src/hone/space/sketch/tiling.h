@@ -31,6 +31,7 @@ struct Tiling {
   std::vector<bool> is_vector_side;  ///< for each axis: only what is read in vectors moves with it
   Names constants, copied;           ///< operands to pack, and those that may be copied
   bool runs_parallel = false;
+  std::int64_t registers = 16, lanes = 1;  ///< vector registers of the target, and elements in each
 
   std::size_t spatial_levels() const {
     return static_cast<std::size_t>(std::count(plan.structure.begin(), plan.structure.end(), 'S'));
