@@ -49,12 +49,6 @@ Expr scaled_exp(const Expr& x, std::int64_t k) {
   return scale(small_exp(reduced.r), reduced.n - k);
 }
 
-/// e^x for x in -87..0, where 2^n is a normal number.
-Expr normal_exp(const Expr& x) {
-  const ReducedExp reduced = reduce_exp(x);
-  return small_exp(reduced.r) * power_of_two(reduced.n);
-}
-
 /// e^x - 1 for x in -18..88: 2^n (e^r - 1) + (2^n - 1).
 Expr normal_expm1(const Expr& x) {
   const ReducedExp reduced = reduce_exp(x);
@@ -114,16 +108,12 @@ Expr cosh(const Expr& x) {
 }
 
 Expr erf(const Expr& x) {
-  const Expr z = x * x;
-  const Expr small = polynomial(z, {0.12837916612625122, -0.3761262595653534, 0.1128358468413353, -0.02685379795730114,
-                                    0.005188312381505966, -0.0008010127930901945, 7.853830175008625e-05});
-  // log(1 - erf(|x|)) for 1 <= |x| <= 4; above 4 the result is 1.
+  // log(1 - erf(|x|)) / |x| for |x| <= 4; above, the result is 1.
   const Expr a = min(abs(x), like(x, 4.0));
-  const Expr log_rest =
-      polynomial(a, {0.00018846767488867044, -1.1295802593231201, -0.633216381072998, -0.10842210054397583,
-                     0.025210337713360786, -0.004205284174531698, 0.0004414725408423692, -2.169760591641534e-05});
-  const Expr large = like(x, 1.0) - normal_exp(log_rest);
-  return select(abs(x) < like(x, 1.0), x + x * small, with_sign_of(large, x));
+  const Expr log_rest = a * polynomial(a, {-1.128379225730896, -0.6366193890571594, -0.10277783125638962,
+                                           0.019153064116835594, 0.0001603961136424914, -0.00166702747810632,
+                                           0.0006328368908725679, -0.00011764127702917904, 9.25626591197215e-06});
+  return with_sign_of(like(x, 0.0) - normal_expm1(log_rest), x);
 }
 
 }  // namespace hone::codegen::math
