@@ -102,6 +102,13 @@ std::optional<std::string> elementwise_consumer(const Program& program, const st
   return consumer;
 }
 
+bool runs_along_space(const BlockParts& parts) {
+  if (!parts.is_naive || parts.spatial.empty()) return false;
+  const NaiveLoop& last = parts.spatial.back();
+  return last.extent > 1 && std::any_of(parts.reads.begin(), parts.reads.end(),
+                                        [&](const Read& read) { return read.uses(last) && read.is_strided_in(last); });
+}
+
 bool needs_rfactor(const BlockParts& parts, const codegen::Target& target) {
   if (!parts.is_naive || !parts.is_reduction()) return false;
   const std::int64_t space = product(parts.spatial), reduced = product(parts.reduced);

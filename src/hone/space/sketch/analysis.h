@@ -31,6 +31,10 @@ bool is_strictly_inlinable(const Program& program, const std::string& block);
 /// The only block that reads what a block makes, if it does so element by element and reduces nothing.
 std::optional<std::string> elementwise_consumer(const Program& program, const std::string& block);
 
+/// Whether a sum is worth adding up in several positions at once: what it reads stands side by side along its last
+/// spatial axis.
+bool runs_along_space(const BlockParts& parts);
+
 /// Whether a reduction has so little else to do in parallel that its sum should be cut in parts.
 bool needs_rfactor(const BlockParts& parts, const codegen::Target& target);
 

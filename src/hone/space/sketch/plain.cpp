@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "hone/codegen/reduce_lanes.h"
 #include "hone/ir/rewrite.h"
 #include "hone/schedule/primitives.h"
 #include "hone/space/layout.h"
 #include "hone/space/sketch/analysis.h"
 #include "hone/space/sketch/building.h"
 #include "hone/space/sketch/factors.h"
+#include "hone/space/sketch/partial_sums.h"
 
 namespace hone::space {
 namespace {
@@ -95,80 +94,6 @@ std::vector<std::string> places_of(const Building& building, const std::string& 
   return loops;
 }
 
-/// Cuts a sum into `width` partial sums, which are added in the end.
-Result<void> cut_into_lanes(Building& building, const std::string& block, std::int64_t width) {
-  const std::string inner = schedule::loops_of(building.program(), block).back();
-  HONE_TRY(const std::vector<std::string> parts, split_loop(building, block, inner, {schedule::kRest, width}));
-  HONE_TRY(building.apply(schedule::Rfactor{block, parts[1]}));
-  // The lanes of one sum stand side by side.
-  HONE_TRY(const schedule::Path partial, schedule::find_block(building.program(), block + ".rf", "sketch"));
-  const ir::Expr buffer = schedule::written_buffers(partial.block())[0];
-  std::vector<std::string> axes;
-  for (std::size_t i = 1; i < buffer.get<ir::Buffer>().shape.size(); ++i) axes.push_back(fmt::format("d{}", i));
-  if (axes.empty()) return {};
-  return building.apply(
-      schedule::TransformLayout{ir::name_of(buffer), fmt::format("(l, {0}) -> ({0}, l)", fmt::join(axes, ", "))});
-}
-
-/// Adds up the partial sums of cut_into_lanes side by side, where the block now is.
-Result<void> sum_in_lanes(Building& building, const std::string& block) {
-  const std::string partial = block + ".rf";
-  // The partial sums of one element are made right before they are added.
-  const Result<schedule::Path> path = schedule::find_block(building.program(), block, "sketch");
-  std::string last_spatial;
-  for (const ir::Stmt& s : path->loops()) {
-    const ir::For& loop = s.get<ir::For>();
-    const bool is_spatial = std::any_of(path->block().iters.begin(), path->block().iters.end(), [&](const ir::Iter& i) {
-      return i.kind == ir::IterKind::Spatial && ir::uses(i.binding, loop.var);
-    });
-    if (is_spatial) last_spatial = ir::name_of(loop.var);
-  }
-  const std::vector<std::string> around = schedule::loops_of(building.program(), partial);
-  if (!last_spatial.empty() && std::find(around.begin(), around.end(), last_spatial) == around.end())
-    HONE_TRY(building.apply(schedule::ComputeAt{partial, last_spatial}));
-  const Result<schedule::Path> rf = schedule::find_block(building.program(), partial, "sketch");
-  const ir::Expr lane = rf->block().iters.front().binding;
-  std::vector<std::string> order;
-  std::string lane_loop;
-  for (const ir::Stmt& s : rf->loops()) {
-    const ir::For& loop = s.get<ir::For>();
-    if (ir::uses(lane, loop.var)) {
-      lane_loop = ir::name_of(loop.var);
-      order.clear();
-    } else if (!lane_loop.empty()) {
-      order.push_back(ir::name_of(loop.var));
-    }
-  }
-  if (lane_loop.empty()) return {};
-  order.push_back(lane_loop);
-  if (order.size() > 1) HONE_TRY(building.apply(schedule::Reorder{order}));
-  HONE_TRY(building.apply(schedule::Vectorize{lane_loop}));
-  const std::string last = schedule::loops_of(building.program(), block).back();
-  return building.apply(schedule::Annotate{last, std::string(codegen::kReduceLanes), "1"});
-}
-
-/// Adds up `parts` partial sums in parallel.
-Result<void> sum_in_parts(Building& building, const std::string& block, std::int64_t parts, std::int64_t lanes) {
-  const Result<schedule::Path> path = schedule::find_block(building.program(), block, "sketch");
-  std::string outer;
-  for (const ir::Stmt& s : path->loops()) {
-    const ir::For& loop = s.get<ir::For>();
-    const bool is_reduced = std::any_of(path->block().iters.begin(), path->block().iters.end(), [&](const ir::Iter& i) {
-      return i.kind == ir::IterKind::Reduce && ir::uses(i.binding, loop.var);
-    });
-    if (is_reduced && outer.empty()) outer = ir::name_of(loop.var);
-  }
-  HONE_TRY(const std::vector<std::string> loops, split_loop(building, block, outer, {parts, schedule::kRest}));
-  HONE_TRY(building.apply(schedule::Rfactor{block, loops[0]}));
-  const std::string partial = block + ".rf";
-  const std::vector<std::string> around = schedule::loops_of(building.program(), partial);
-  if (extent_of(building.program(), around.back()) >= 2 * lanes) {
-    HONE_TRY(cut_into_lanes(building, partial, lanes));
-    HONE_TRY(sum_in_lanes(building, partial));
-  }
-  return run_parallel(building, {schedule::loops_of(building.program(), partial).front()});
-}
-
 }  // namespace
 
 Action plain_action(const Program& program, const std::string& block, const RuleContext& context) {
@@ -193,6 +118,7 @@ Action plain_action(const Program& program, const std::string& block, const Rule
     parallel = add("parallel", std::move(counts), parts.iterations() >= kParallelWork ? 1 : 0);
   }
   const std::int64_t lanes = context.target.lanes(32);
+  const Vectors runs_along = runs_along_space(parts) ? Vectors::AlongSpace : Vectors::AlongSum;
 
   action.apply = [=](Building& building) -> Result<void> {
     const std::int64_t place = building.decided(where)[0];
@@ -206,7 +132,7 @@ Action plain_action(const Program& program, const std::string& block, const Rule
       if (!loop.empty()) HONE_TRY(building.apply(schedule::ComputeAt{block, loop}));
     }
     if (sum[0] == kLanes) return sum_in_lanes(building, block);
-    if (sum[0] == kParts && loop.empty()) return sum_in_parts(building, block, sum[1], lanes);
+    if (sum[0] == kParts && loop.empty()) return sum_in_parts(building, block, sum[1], lanes, runs_along);
     return {};
   };
   action.finish = [=](Building& building) -> Result<void> {

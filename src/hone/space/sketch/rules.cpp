@@ -19,8 +19,8 @@ namespace {
 /// What it may cost to write results a second time, and to bring them into another order.
 constexpr double kCopying = 1.02, kTransposing = 1.05;
 
-/// Of a schedule that was made for one pattern.
-constexpr double kKnown = 0.5;
+/// Of a schedule that was made for one pattern, and of one that nothing is known about.
+constexpr double kKnown = 0.5, kUncertain = 5;
 
 Derivation visited(const Derivation& derivation) {
   Derivation next = derivation;
@@ -36,16 +36,6 @@ bool is_tileable(const BlockParts& parts) {
 bool reuses(const Derivation& derivation, const std::string& block) {
   const BlockParts parts = parts_of(derivation.program(), block);
   return is_tileable(parts) && needs_tiling(parts);
-}
-
-/// Whether a sum is worth adding up in several positions at once: what it reads stands side by side along a spatial
-/// axis and not along the reduction.
-bool runs_along_space(const Derivation& derivation, const std::string& block) {
-  const BlockParts parts = parts_of(derivation.program(), block);
-  if (!is_tileable(parts)) return false;
-  const NaiveLoop& last = parts.spatial.back();
-  return last.extent > 1 && std::any_of(parts.reads.begin(), parts.reads.end(),
-                                        [&](const Read& read) { return read.uses(last) && read.is_strided_in(last); });
 }
 
 /// The axis of the block's result that a loop runs through, and how many there are.
@@ -177,6 +167,29 @@ Rule always_inline() {
           }};
 }
 
+/// Sums with few results are cut into parts for the workers; those that the other rules leave alone are anyway.
+Rule add_rfactor() {
+  return {"add rfactor",
+          [](const Derivation& derivation, const std::string& block, const RuleContext& context) {
+            const BlockParts parts = parts_of(derivation.program(), block);
+            const bool fits = context.tiles == Tiles::Hardware && context.target.threads > 1 && is_tileable(parts) &&
+                              needs_rfactor(parts, context.target) && (needs_tiling(parts) || runs_along_space(parts));
+            const schedule::Trace& done = derivation.schedule.trace();
+            const bool is_copied = std::any_of(done.begin(), done.end(), [&](const schedule::Step& step) {
+              const schedule::CacheWrite* copy = std::get_if<schedule::CacheWrite>(&step);
+              return copy && copy->block == block;
+            });
+            return fits && !is_copied ? Verdict::Apply : Verdict::Skip;
+          },
+          [](const Derivation& derivation, const std::string& block, const RuleContext& context) {
+            Derivation next = visited(derivation);
+            next.actions.push_back(plain_action(derivation.program(), block, context));
+            next.actions.back().name = block + "(parts)";
+            next.actions.back().cost = kUncertain;
+            return std::vector<Derivation>{std::move(next)};
+          }};
+}
+
 /// The block writes through a copy, which then follows its tiles; it is visited again.
 Rule add_cache_write() {
   return {"add cache write",
@@ -218,7 +231,8 @@ Rule multi_level_tile() {
 Rule tile_windows() {
   return {"tile windows",
           [](const Derivation& derivation, const std::string& block, const RuleContext&) {
-            return runs_along_space(derivation, block) ? Verdict::ApplyAndStop : Verdict::Skip;
+            const BlockParts parts = parts_of(derivation.program(), block);
+            return is_tileable(parts) && runs_along_space(parts) ? Verdict::ApplyAndStop : Verdict::Skip;
           },
           [](const Derivation& derivation, const std::string& block, const RuleContext& context) {
             return tile(derivation, block, context, "SRS", elementwise_consumer(derivation.program(), block));
@@ -242,7 +256,7 @@ bool RuleContext::is_constant(const Program& program, const ir::Expr& buffer) co
 }
 
 std::vector<Rule> cpu_rules() {
-  return {pattern(),          winograd(),         always_inline(), add_cache_write(),
+  return {pattern(),          winograd(),         always_inline(), add_rfactor(), add_cache_write(),
           tile_with_fusion(), multi_level_tile(), tile_windows(),  skip()};
 }
 

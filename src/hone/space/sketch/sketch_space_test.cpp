@@ -43,6 +43,8 @@ TEST(SketchSpace, CandidatesOfEveryDefinitionBuildAndComputeTheSame) {
           const Result<schedule::Schedule> made = (*space)->build(candidate);
           if (!made) return false;
           EXPECT_TRUE(ir::verify(made->program())) << entry.name;
+          const Result<schedule::Program> again = schedule::replay(entry.function, made->trace());
+          EXPECT_TRUE(again && ir::structural_hash(*again) == ir::structural_hash(made->program())) << entry.name;
           std::vector<ir::Array> found = arguments;
           const Result<void> done = ir::interpret(made->program(), found);
           EXPECT_TRUE(done) << entry.name << ": " << done.error().message << "\n" << ir::to_text(made->program());
@@ -112,6 +114,40 @@ TEST(SketchSpace, CompiledCandidatesComputeTheSame) {
                                                                             << ir::to_text(made->program());
       }
     }
+  }
+}
+
+TEST(SketchSpace, SumsWithFewResultsAreCutIntoParts) {
+  Rng rng(/*seed=*/5);
+  runtime::ThreadPool pool(2);
+  const codegen::Target target = codegen::parse_target("cpu -threads=2").value();
+  const tensor::Tensor x = placeholder("x", {701, 21});
+  const auto sum_over = [&](int axis) {
+    return tensor::lower("sum", {x}, {*tensor::reduce_axes(x, tensor::ReduceKind::Sum, {axis}, tensor::KeepAxes::No)});
+  };
+  const tensor::Tensor all = *tensor::reduce_axes(x, tensor::ReduceKind::Sum, {0, 1}, tensor::KeepAxes::No);
+  for (const ir::Function& naive : {product(3, 5, 401), sum_over(0), tensor::lower("sum", {x}, {all})}) {
+    const auto space = make_sketch_space(task_of(naive), target).value();
+    std::vector<ir::Array> expected = ir::random_arguments(naive, rng);
+    const std::vector<ir::Array> arguments = expected;
+    ASSERT_TRUE(ir::interpret(naive, expected));
+    std::size_t cut = 0;
+    for (std::size_t sketch = 0; sketch < space->sketches().size(); ++sketch) {
+      const std::vector<Knob>& knobs = space->sketches()[sketch].knobs;
+      for (std::size_t k = 0; k < knobs.size(); ++k) {
+        if (!knobs[k].name.ends_with(".sums") || knobs[k].options.back()[0] != 2) continue;
+        Candidate candidate{sketch, std::vector<std::size_t>(knobs.size(), 0)};
+        candidate.choices[k] = knobs[k].options.size() - 1;
+        const Result<schedule::Schedule> made = space->build(candidate);
+        ASSERT_TRUE(made) << made.error().message;
+        const auto found = run(schedule::split_packing(made->program()), arguments, target, pool);
+        ASSERT_TRUE(found) << found.error().message;
+        EXPECT_LE(ir::max_difference(found->back(), expected.back()), 1e-5) << ir::to_text(made->program());
+        EXPECT_NE(ir::to_text(made->program()).find("parallel"), std::string::npos) << ir::to_text(made->program());
+        ++cut;
+      }
+    }
+    EXPECT_EQ(cut, 1) << naive.name;
   }
 }
 
