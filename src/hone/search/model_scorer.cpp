@@ -4,6 +4,9 @@
 #include <atomic>
 #include <thread>
 
+#include "hone/space/candidate.h"
+#include "hone/support/rng.h"
+
 namespace hone::search {
 namespace {
 
@@ -67,20 +70,38 @@ cost::Subject subject_of(const Space& space, const Candidate& candidate, const B
   return subject;
 }
 
-Scorer model_scorer(const Space& space, Builder& builder, cost::CostModel& model, ScoredTask task) {
-  return [&space, &builder, &model, task = std::move(task)](std::span<const Candidate> candidates) {
+Scorer model_scorer(const Space& space, Builder& builder, cost::CostModel& model, ScoredTask task,
+                    std::size_t most_new) {
+  return [&space, &builder, &model, task = std::move(task), most_new](std::span<const Candidate> candidates) {
     std::vector<double> scores;
-    if (!model.is_trained(task.key, task.family)) return scores;
-    const std::vector<std::shared_ptr<const Built>> built = builder.build(candidates);
+    if (!model.is_trained(task.key, task.family)) {
+      if (most_new == 0) return scores;
+      // Whoever wants all candidates ranked gets them in an order that has no pattern.
+      for (const Candidate& candidate : candidates) scores.push_back(Rng(space::index_of(space, candidate)).unit());
+      return scores;
+    }
+    std::vector<std::size_t> places;
+    std::vector<Candidate> looked_at;
+    std::size_t fresh = 0;
+    const std::size_t stride = most_new == 0 ? 1 : std::max<std::size_t>(1, candidates.size() / most_new);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      const bool is_known = builder.has(candidates[i]);
+      if (!is_known && most_new != 0 && (i % stride != 0 || fresh == most_new)) continue;
+      fresh += is_known ? 0 : 1;
+      places.push_back(i);
+      looked_at.push_back(candidates[i]);
+    }
+    const std::vector<std::shared_ptr<const Built>> built = builder.build(looked_at);
     std::vector<cost::Subject> subjects;
-    for (std::size_t i = 0; i < candidates.size(); ++i)
-      if (built[i]) subjects.push_back(subject_of(space, candidates[i], *built[i], task));
+    for (std::size_t i = 0; i < looked_at.size(); ++i)
+      if (built[i]) subjects.push_back(subject_of(space, looked_at[i], *built[i], task));
     const Result<std::vector<double>> predicted = model.predict(subjects);
     if (!predicted) return scores;
-    scores.assign(candidates.size(), -std::numeric_limits<double>::infinity());
+    const double lowest = predicted->empty() ? 0 : *std::min_element(predicted->begin(), predicted->end());
+    scores.assign(candidates.size(), lowest);
     std::size_t next = 0;
-    for (std::size_t i = 0; i < candidates.size(); ++i)
-      if (built[i]) scores[i] = (*predicted)[next++];
+    for (std::size_t i = 0; i < looked_at.size(); ++i)
+      scores[places[i]] = built[i] ? (*predicted)[next++] : -std::numeric_limits<double>::infinity();
     return scores;
   };
 }

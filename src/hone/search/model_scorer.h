@@ -25,6 +25,7 @@ class Builder {
   /// Null if the candidate cannot be built.
   std::shared_ptr<const Built> build(const Candidate& candidate);
   std::vector<std::shared_ptr<const Built>> build(std::span<const Candidate> candidates);
+  bool has(const Candidate& candidate) const { return built_.contains(candidate); }
   /// Why a candidate cannot be built; empty if it can.
   std::string refusal(const Candidate& candidate) const;
 
@@ -41,7 +42,10 @@ struct ScoredTask {
 /// What a cost model sees of a candidate.
 cost::Subject subject_of(const Space& space, const Candidate& candidate, const Built& built, const ScoredTask& task);
 
-/// A scorer that asks the model as soon as it knows anything about the task. All three must outlive it.
-Scorer model_scorer(const Space& space, Builder& builder, cost::CostModel& model, ScoredTask task);
+/// A scorer that asks the model as soon as it knows anything about the task. All three must outlive it. Building takes
+/// longer than predicting: of more than `most_new` candidates that were never built, only so many are, spread
+/// evenly, and the others rank last; 0: all are built.
+Scorer model_scorer(const Space& space, Builder& builder, cost::CostModel& model, ScoredTask task,
+                    std::size_t most_new = 0);
 
 }  // namespace hone::search

@@ -28,6 +28,8 @@ constexpr std::size_t kChallengers = 3;
 constexpr double kSmallestGain = 0.01;
 constexpr double kSignificance = 0.05;
 constexpr int kCrownRepeats = 7;
+/// Where a search ranks all candidates again and again, it gets to know so many new ones each time.
+constexpr std::size_t kBuiltPerRound = 64;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -113,8 +115,9 @@ class Tuner {
                       .canonical = canonical_of(*state.builder),
                       .known = known_trials(state),
                       .starts = {state.space->first()}};
+    const std::size_t most_new = options_.search == "exhaustive" ? kBuiltPerRound : 0;
     if (options_.cost_model != "none")
-      setup.scorer = model_scorer(*state.space, *state.builder, *model_, state.scored());
+      setup.scorer = model_scorer(*state.space, *state.builder, *model_, state.scored(), most_new);
     HONE_TRY(state.search, make_search(options_.search, *state.space, setup));
     if (options_.explore > 0)
       state.search = explore_then_exploit(std::move(state.search), options_.explore, *state.space, std::move(setup));
