@@ -46,15 +46,10 @@ function(hone_add_sources target)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
 endfunction()
 
-# hone_library(<folder> [SEPARATE] [DEPENDS <folder>...] [LINK <target>...] [LINK_PRIVATE <target>...]
-#              [TEST_DEPENDS <folder>...])
-# makes hone_<folder> of the sources in src/hone/<folder>/, and hone_<folder>_test of the *_test.cpp beside them. SEPARATE
-# compiles each source on its own, for as long as names in them clash.
+# hone_library(<folder> [DEPENDS <folder>...] [LINK <target>...] [LINK_PRIVATE <target>...] [TEST_DEPENDS <folder>...])
+# makes hone_<folder> of the sources in src/hone/<folder>/, and hone_<folder>_test of the *_test.cpp beside them.
 function(hone_library folder)
-  cmake_parse_arguments(arg "SEPARATE" "" "DEPENDS;LINK;LINK_PRIVATE;TEST_DEPENDS" ${ARGN})
-  if(arg_SEPARATE)
-    set(HONE_BATCH_SIZE 1)
-  endif()
+  cmake_parse_arguments(arg "" "" "DEPENDS;LINK;LINK_PRIVATE;TEST_DEPENDS" ${ARGN})
   list(TRANSFORM arg_DEPENDS PREPEND hone_)
   list(TRANSFORM arg_TEST_DEPENDS PREPEND hone_)
 

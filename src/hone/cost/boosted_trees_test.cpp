@@ -13,14 +13,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Data {
+struct Points {
   Matrix rows;
   std::vector<float> labels;
 };
 
 /// y = x0² + 2·x1 on points of [0, 1)³.
-Data parabola(std::size_t count, std::uint64_t seed) {
-  Data data{.rows = {.columns = 3}, .labels = {}};
+Points parabola(std::size_t count, std::uint64_t seed) {
+  Points data{.rows = {.columns = 3}, .labels = {}};
   Rng rng(seed);
   for (std::size_t i = 0; i < count; ++i) {
     float x[3];
@@ -31,13 +31,13 @@ Data parabola(std::size_t count, std::uint64_t seed) {
   return data;
 }
 
-double rmse(std::span<const float> found, std::span<const float> expected) {
+double error_of(std::span<const float> found, std::span<const float> expected) {
   double sum = 0;
   for (std::size_t i = 0; i < found.size(); ++i) sum += std::pow(found[i] - expected[i], 2);
   return std::sqrt(sum / static_cast<double>(found.size()));
 }
 
-Result<BoostedTrees> fit_squares(const Data& data, const TreeSettings& settings) {
+Result<BoostedTrees> fit_squares(const Points& data, const TreeSettings& settings) {
   return BoostedTrees::fit(
       data.rows, settings,
       [&](std::span<const float> sums, std::span<float> first, std::span<float> second) {
@@ -46,20 +46,20 @@ Result<BoostedTrees> fit_squares(const Data& data, const TreeSettings& settings)
           second[i] = 1;
         }
       },
-      [&](std::span<const float> sums) { return rmse(sums, data.labels); });
+      [&](std::span<const float> sums) { return error_of(sums, data.labels); });
 }
 
 TEST(BoostedTrees, FitAFunctionAndPredictWhatTheyHaveNotSeen) {
   const BoostedTrees trees = fit_squares(parabola(2000, 1), {.depth = 4, .max_rounds = 100}).value();
   EXPECT_EQ(trees.columns(), 3u);
   EXPECT_GT(trees.size(), 10);
-  const Data others = parabola(500, 2);
-  EXPECT_LT(rmse(trees.predict(others.rows).value(), others.labels), 0.05);
+  const Points others = parabola(500, 2);
+  EXPECT_LT(error_of(trees.predict(others.rows).value(), others.labels), 0.05);
 }
 
 TEST(BoostedTrees, OneLeafHasTheWeightOfTheFormula) {
   // No split lowers the loss by 1000, so each tree is one leaf of weight -eta * G / (H + lambda).
-  const Data data{.rows = {.columns = 1, .values = {0, 1, 2}}, .labels = {1, 2, 6}};
+  const Points data{.rows = {.columns = 1, .values = {0, 1, 2}}, .labels = {1, 2, 6}};
   const BoostedTrees trees =
       fit_squares(data, {.depth = 2, .min_split_loss = 1000, .learning_rate = 0.5, .l2 = 1, .max_rounds = 1}).value();
   const std::vector<float> sums = trees.predict(data.rows).value();
@@ -67,13 +67,13 @@ TEST(BoostedTrees, OneLeafHasTheWeightOfTheFormula) {
 }
 
 TEST(BoostedTrees, TheSameDataGiveTheSameTrees) {
-  const Data data = parabola(300, 3);
+  const Points data = parabola(300, 3);
   const auto bytes = [&] { return fit_squares(data, {.depth = 5, .max_rounds = 20}).value().to_bytes().value(); };
   EXPECT_EQ(bytes(), bytes());
 }
 
 TEST(BoostedTrees, ComeBackFromBytesAndPredictTheSame) {
-  const Data data = parabola(300, 4);
+  const Points data = parabola(300, 4);
   const BoostedTrees trees = fit_squares(data, {.depth = 5, .max_rounds = 20}).value();
   const BoostedTrees again = BoostedTrees::from_bytes(trees.to_bytes().value()).value();
   EXPECT_EQ(again.size(), trees.size());
@@ -82,7 +82,7 @@ TEST(BoostedTrees, ComeBackFromBytesAndPredictTheSame) {
 }
 
 TEST(BoostedTrees, StopWhenTheLossNoLongerFallsAndDropTheTreesSince) {
-  const Data data = parabola(200, 5);
+  const Points data = parabola(200, 5);
   int calls = 0;
   const auto trees = BoostedTrees::fit(
       data.rows, {.max_rounds = 1000, .patience = 7},
@@ -96,7 +96,7 @@ TEST(BoostedTrees, StopWhenTheLossNoLongerFallsAndDropTheTreesSince) {
 }
 
 TEST(BoostedTrees, WithoutALossThatFallsTheyAreEmptyAndSumToZero) {
-  const Data data = parabola(20, 6);
+  const Points data = parabola(20, 6);
   const auto nothing = [](std::span<const float>, std::span<float>, std::span<float>) {};
   const BoostedTrees trees =
       BoostedTrees::fit(data.rows, {.max_rounds = 0}, nothing, [](std::span<const float>) { return 1.0; }).value();
@@ -106,7 +106,7 @@ TEST(BoostedTrees, WithoutALossThatFallsTheyAreEmptyAndSumToZero) {
 }
 
 TEST(BoostedTrees, SeveralThreadsMayPredictAtOnce) {
-  const Data data = parabola(1000, 7);
+  const Points data = parabola(1000, 7);
   const BoostedTrees trees = fit_squares(data, {.max_rounds = 30}).value();
   const std::vector<float> expected = trees.predict(data.rows).value();
   std::vector<float> found[4];
@@ -119,7 +119,7 @@ TEST(BoostedTrees, SeveralThreadsMayPredictAtOnce) {
 
 TEST(BoostedTrees, BadRowsAreErrorsThatNameThem) {
   const auto message = [](Matrix rows) {
-    Data data{.rows = std::move(rows), .labels = {}};
+    Points data{.rows = std::move(rows), .labels = {}};
     data.labels.resize(data.rows.rows());
     return fit_squares(data, {}).error().message;
   };
@@ -147,7 +147,7 @@ TEST(BoostedTrees, BytesThatAreNoTreesAreErrors) {
 }
 
 TEST(BoostedTrees, ColumnsThatAllRowsShareAreLeftOut) {
-  Data data = parabola(300, 10), wide{.rows = {.columns = 5}, .labels = data.labels};
+  Points data = parabola(300, 10), wide{.rows = {.columns = 5}, .labels = data.labels};
   for (std::size_t i = 0; i < data.rows.rows(); ++i) {
     const auto row = data.rows.row(i);
     wide.rows.values.insert(wide.rows.values.end(), {7, row[0], 3, row[1], row[2]});
@@ -159,8 +159,8 @@ TEST(BoostedTrees, ColumnsThatAllRowsShareAreLeftOut) {
 }
 
 TEST(BoostedTrees, RowsThatAreAllAlikeGiveTheirMean) {
-  const Data data{.rows = {.columns = 2, .values = std::vector<float>(20, 1.5F)},
-                  .labels = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}};
+  const Points data{.rows = {.columns = 2, .values = std::vector<float>(20, 1.5F)},
+                    .labels = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}};
   const BoostedTrees trees = fit_squares(data, {.max_rounds = 200}).value();
   EXPECT_NEAR(trees.predict(data.rows).value()[0], 5.5F, 0.01);
 }

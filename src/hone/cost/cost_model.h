@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,6 +19,9 @@
 #include "hone/support/result.h"
 
 namespace hone::cost {
+
+/// The seconds that a subject is said to take that failed.
+inline constexpr double kFailed = std::numeric_limits<double>::infinity();
 
 /// A candidate as a model sees it. A model reads what it needs of this, and keeps no pointer after a call.
 struct Subject {
@@ -44,7 +48,7 @@ class CostModel {
   /// update between them, can be compared.
   virtual Result<std::vector<double>> predict(std::span<const Subject> subjects) = 0;
 
-  /// Learns what subjects took, in seconds; infinity for those that failed. After an error nothing has changed.
+  /// Learns what subjects took, in seconds; kFailed for those that failed. After an error nothing has changed.
   virtual Result<void> update(std::span<const Subject> subjects, std::span<const double> seconds) = 0;
 
   /// Writes what was learnt into a file that names the model and its features.

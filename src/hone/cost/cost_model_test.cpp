@@ -9,8 +9,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr double kFailed = std::numeric_limits<double>::infinity();
-
 TEST(CostModel, EveryNameMakesAModelOfThatName) {
   for (const std::string_view name : cost_model_names()) {
     const auto model = make_cost_model(name);

@@ -17,8 +17,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr double kFailed = std::numeric_limits<double>::infinity();
-
 class LearnedModels : public ::testing::TestWithParam<std::string_view> {
  protected:
   LearnedModels() : file_(std::filesystem::temp_directory_path() / fmt::format("hone_learned_{}", ::getpid())) {}

@@ -8,6 +8,9 @@
 
 namespace hone::cost {
 
+/// Candidates that a thread takes at a time.
+inline constexpr std::size_t kChunk = 64;
+
 /// Calls `work(begin, end)` for consecutive parts of [0, count), none larger than `chunk`, in up to `threads` threads
 /// (0: one per core). The parts do not depend on the number of threads. The error of the first part that has one comes
 /// back.

@@ -15,16 +15,14 @@ namespace hone::cost {
 
 namespace {
 
-constexpr std::size_t kChunk = 64;  // candidates that a thread takes at a time
-
-constexpr TreeSettings kSettings = {.depth = 10,
-                                    .min_split_loss = 1e-3,
-                                    .min_child_weight = 0,
-                                    .learning_rate = 0.2,
-                                    .l2 = 1,
-                                    .max_rounds = 10000,
-                                    .patience = 20,  // 50 there, whose loss falls by digits that do not matter
-                                    .min_gain = 1e-4};
+constexpr TreeSettings kStoreTrees = {.depth = 10,
+                                      .min_split_loss = 1e-3,
+                                      .min_child_weight = 0,
+                                      .learning_rate = 0.2,
+                                      .l2 = 1,
+                                      .max_rounds = 10000,
+                                      .patience = 20,  // 50 there, whose loss falls by digits that do not matter
+                                      .min_gain = 1e-4};
 
 Result<const ir::Function*> program_of(const Subject& subject) {
   if (!subject.program)
@@ -129,7 +127,7 @@ class StoreModel final : public CostModel {
     if (sum == 0 || samples.values().empty()) return BoostedTrees();
     const Matrix rows{.columns = kStoreFeatures, .values = {samples.values().begin(), samples.values().end()}};
     const SumOfRows objective(first_rows, labels);
-    TreeSettings settings = kSettings;
+    TreeSettings settings = kStoreTrees;
     settings.seed = options_.seed;
     HONE_TRY(BoostedTrees trees, BoostedTrees::fit(
                                      rows, settings,

@@ -17,7 +17,7 @@ namespace hone::cost {
 
 namespace {
 
-constexpr std::size_t kChunk = 64, kPlan = 64, kLeastForeign = 500;
+constexpr std::size_t kPlan = 64, kLeastForeign = 500;
 constexpr FitLength kLocal = {.max_rounds = 8000, .patience = 20, .recall_up_to = kPlan};
 constexpr FitLength kGlobal = {.max_rounds = 400, .patience = 100, .recall_up_to = 2 * kPlan};
 

@@ -10,7 +10,7 @@ namespace hone::cost {
 
 namespace {
 
-constexpr TreeSettings kSettings = {
+constexpr TreeSettings kTaskTrees = {
     .depth = 3, .min_split_loss = 1e-4, .min_child_weight = 1, .learning_rate = 0.3, .l2 = 1};
 
 /// The samples of one task in random order: trees that cannot tell two samples apart must not be praised for the order
@@ -77,7 +77,7 @@ Result<BoostedTrees> fit_tasks(const TaskFit& fit, TaskObjective objective, cons
   std::vector<std::uint32_t> sizes;
   for (const Group& group : groups) sizes.push_back(static_cast<std::uint32_t>(group.items.size()));
   PairwiseRanks ranks(sizes, labels, rng.fork(2).next());
-  TreeSettings settings = kSettings;
+  TreeSettings settings = kTaskTrees;
   settings.max_rounds = length.max_rounds;
   settings.patience = length.patience;
   settings.seed = seed;

@@ -11,7 +11,7 @@ namespace hone::cost {
 
 namespace {
 
-constexpr int kSamples = 20;
+constexpr int kCurveSamples = 20;
 
 /// Workers within workers: blocks of a GPU run threads, threads and cores run serial loops.
 int parallel_level(ir::ForKind how) {
@@ -62,7 +62,7 @@ double add_counts(const OpCounts& ops, Op op) {
 
 /// One curve: what `y` is where `x` is reached, at x = 0, 1, …, and how far before that x was.
 void add_curve(const std::vector<double>& x, const std::vector<double>& y, std::vector<float>& features) {
-  for (int sample = 0; sample < kSamples; ++sample) {
+  for (int sample = 0; sample < kCurveSamples; ++sample) {
     const auto beyond = std::upper_bound(x.begin(), x.end(), sample + 1e-6);
     const auto at = static_cast<std::size_t>(beyond - x.begin()) - 1;  // x begins with 0
     features.push_back(static_cast<float>(y[at]));

@@ -6,11 +6,11 @@ namespace hone::cost {
 
 namespace {
 
-constexpr const char* kNames[] = {"libxgboost.so.0", "libxgboost.so"};  // Debian's, then that of other builds
+constexpr const char* kFiles[] = {"libxgboost.so.0", "libxgboost.so"};  // Debian's, then that of other builds
 
 Result<XgboostLibrary> load() {
   void* handle = nullptr;
-  for (const char* name : kNames)
+  for (const char* name : kFiles)
     if (!handle) handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     return error(ErrorCode::Unsupported,

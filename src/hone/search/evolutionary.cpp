@@ -15,9 +15,6 @@
 namespace hone::search {
 namespace {
 
-/// So often a child that is known already, or a partner of another sketch, is drawn again.
-constexpr int kTries = 30;
-
 using Population = std::vector<Candidate>;
 
 class Evolutionary : public HistorySearch {

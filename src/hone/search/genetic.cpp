@@ -11,9 +11,6 @@
 namespace hone::search {
 namespace {
 
-/// So often a child that is known already is drawn again.
-constexpr int kTries = 30;
-
 class Genetic : public HistorySearch {
  public:
   using HistorySearch::HistorySearch;

@@ -10,6 +10,9 @@
 
 namespace hone::search {
 
+/// So often a child that is known already, or a partner of another sketch, is drawn again.
+inline constexpr int kTries = 30;
+
 /// The candidates of one search.
 class History {
  public:

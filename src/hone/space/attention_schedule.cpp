@@ -54,9 +54,9 @@ Result<Stages> stages_of(const Program& program) {
   return stages;
 }
 
-class Maker {
+class AttentionMaker {
  public:
-  Maker(const Program& naive, Stages stages, const AttentionTile& tile, const codegen::Target& target)
+  AttentionMaker(const Program& naive, Stages stages, const AttentionTile& tile, const codegen::Target& target)
       : schedule_(naive), stages_(std::move(stages)), tile_(tile), target_(target), lanes_(target.lanes(32)) {}
 
   Result<Schedule> make() {
@@ -215,7 +215,7 @@ Result<AttentionTile> default_attention_tile(const Program& naive, const codegen
 
 Result<Schedule> schedule_attention(const Program& naive, const AttentionTile& tile, const codegen::Target& target) {
   HONE_TRY(Stages stages, stages_of(naive));
-  return Maker(naive, std::move(stages), tile, target).make();
+  return AttentionMaker(naive, std::move(stages), tile, target).make();
 }
 
 }  // namespace hone::space

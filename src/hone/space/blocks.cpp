@@ -15,12 +15,12 @@ constexpr std::int64_t kParallelWork = 1 << 13;
 /// More iterations than threads even out what each of them gets.
 constexpr std::int64_t kIterationsPerThread = 4;
 
+}  // namespace
+
 std::int64_t extent_of(const Program& program, const std::string& loop) {
-  const Result<schedule::Path> path = schedule::find_loop(program, loop, "default");
+  const Result<schedule::Path> path = schedule::find_loop(program, loop, "extent");
   return path ? ir::as_int(path->loop().extent).value_or(0) : 0;
 }
-
-}  // namespace
 
 std::vector<NaiveLoop> naive_loops(const Program& program, std::string_view block) {
   const Result<schedule::Path> path = schedule::find_block(program, block, "default");
@@ -53,6 +53,10 @@ bool Read::is_contiguous_in(const NaiveLoop& loop) const {
   if (indices.empty() || !is_strided_in(loop)) return false;
   const auto affine = ir::to_affine(indices.back());
   return affine && affine->coefficient(loop.var) == 1;
+}
+
+bool Read::is_constant(const Program& program, std::span<const std::size_t> constants) const {
+  return std::any_of(constants.begin(), constants.end(), [&](std::size_t i) { return program.params[i].is(buffer); });
 }
 
 std::int64_t Read::elements() const {

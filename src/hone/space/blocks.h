@@ -1,6 +1,7 @@
 /// What the default schedules ask of a block of a naive program.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,9 @@ struct NaiveLoop {
   bool is_reduction = false;
 };
 
+/// The extent of a loop, 0 if there is none of that name or it is not a constant.
+std::int64_t extent_of(const Program& program, const std::string& loop);
+
 /// The loops of a block, outermost first; none if they are no longer the naive ones.
 std::vector<NaiveLoop> naive_loops(const Program& program, std::string_view block);
 
@@ -34,6 +38,8 @@ struct Read {
   bool is_contiguous_in(const NaiveLoop& loop) const;
   /// Whether the loop's variable occurs at most in the last index, times a constant.
   bool is_strided_in(const NaiveLoop& loop) const;
+  /// Whether the buffer is one of these parameters of the program, whose values are constant.
+  bool is_constant(const Program& program, std::span<const std::size_t> constants) const;
   std::int64_t elements() const;
 };
 

@@ -7,11 +7,10 @@
 #include "hone/ir/rewrite.h"
 #include "hone/schedule/primitives.h"
 #include "hone/space/layout.h"
+#include "hone/support/arithmetic.h"
 
 namespace hone::space {
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// A reduction with lanes, taken apart.
 struct Anatomy {
@@ -39,21 +38,21 @@ std::optional<Anatomy> look_at(const Program& program, const std::string& block)
 }
 
 /// `rows` positions times `vectors` vectors of channels.
-struct Tile {
+struct ChannelTile {
   std::int64_t rows = 1, vectors = 1;
 };
 
 /// The tile with the least work wasted on tails; between equals the one that loads least for each multiplication.
-Tile choose_tile(const Anatomy& anatomy, const codegen::Target& target, const TileChoice& choice) {
+ChannelTile choose_tile(const Anatomy& anatomy, const codegen::Target& target, const TileChoice& choice) {
   const std::int64_t registers = target.vector_registers;
   const std::int64_t rows_in_all = anatomy.row ? anatomy.row->extent : 1;
   const std::int64_t vectors_in_all = anatomy.has_products ? anatomy.lanes.outer.extent : 1;
   if (choice.rows > 0 && choice.vectors > 0) {
-    Tile tile{std::min(choice.rows, rows_in_all), std::min(choice.vectors, vectors_in_all)};
+    ChannelTile tile{std::min(choice.rows, rows_in_all), std::min(choice.vectors, vectors_in_all)};
     while (vectors_in_all % tile.vectors != 0) --tile.vectors;
     return tile;
   }
-  Tile best;
+  ChannelTile best;
   double best_cost = 1e30;
   for (std::int64_t vectors = 1; vectors <= std::min<std::int64_t>(4, vectors_in_all); ++vectors) {
     if (vectors_in_all % vectors != 0) continue;
@@ -109,17 +108,12 @@ std::optional<std::string> packed_map(const Read& read, const Anatomy& anatomy, 
   return fmt::format("({}) -> ({}, d{} % {})", fmt::join(from, ", "), fmt::join(outer, ", "), *channel, width);
 }
 
-bool is_constant(const Program& program, const Read& read, std::span<const std::size_t> constants) {
-  return std::any_of(constants.begin(), constants.end(),
-                     [&](std::size_t i) { return program.params[i].is(read.buffer); });
-}
-
 /// Packs the constants that are read by channel. False if a read stays that cannot be vectorized.
 bool pack_constants(Schedule& draft, const Anatomy& anatomy, std::int64_t width,
                     std::span<const std::size_t> constants) {
   for (const Read& read : anatomy.reads) {
     if (!read.uses(anatomy.lanes.inner)) continue;
-    const bool is_weight = is_constant(draft.program(), read, constants);
+    const bool is_weight = read.is_constant(draft.program(), constants);
     if (read.is_contiguous_in(anatomy.lanes.inner) && (!is_weight || read.indices.size() < 2)) continue;
     const std::optional<std::string> map = packed_map(read, anatomy, width);
     if (!is_weight || !map) return false;
@@ -163,14 +157,14 @@ std::vector<std::string> outer_order(const Anatomy& anatomy, const codegen::Targ
 /// Whether everything but constants is read lane by lane as it stands in memory.
 bool is_read_along_lanes(const Program& program, const Anatomy& anatomy, std::span<const std::size_t> constants) {
   return std::all_of(anatomy.reads.begin(), anatomy.reads.end(), [&](const Read& read) {
-    return is_constant(program, read, constants) || !read.uses(anatomy.lanes.inner) ||
+    return read.is_constant(program, constants) || !read.uses(anatomy.lanes.inner) ||
            read.is_contiguous_in(anatomy.lanes.inner);
   });
 }
 
 /// How many values of the outer reduction loop one block of weights takes that stays in the L1 cache while all
 /// positions use it; 0 if there is no need, or the sums of all positions would not stay there as well.
-std::int64_t reduction_block(const Anatomy& anatomy, const Tile& tile, const codegen::Target& target,
+std::int64_t reduction_block(const Anatomy& anatomy, const ChannelTile& tile, const codegen::Target& target,
                              const TileChoice& choice) {
   if (!anatomy.has_products || anatomy.reduced.size() < 2 || !anatomy.reduced.back().name.ends_with(".1")) return 0;
   const std::int64_t outer_steps = anatomy.reduced.front().extent;
@@ -252,7 +246,7 @@ bool tile_channels(Schedule& draft, const std::string& block, std::span<const st
       anatomy = after;
     }
   }
-  const Tile tile = choose_tile(*anatomy, target, choice);
+  const ChannelTile tile = choose_tile(*anatomy, target, choice);
   if (!pack_constants(changed, *anatomy, tile.vectors * anatomy->lanes.inner.extent, constants)) return false;
 
   const NaiveLoop& outer = anatomy->lanes.outer;

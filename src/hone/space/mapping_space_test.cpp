@@ -17,11 +17,6 @@ Task task_of(const ir::Function& naive, std::vector<std::size_t> constants = {1}
   return {.algorithms = {{"direct", naive}}, .constants = std::move(constants)};
 }
 
-ir::Function product(std::int64_t m, std::int64_t n, std::int64_t k) {
-  const tensor::Tensor a = tensor::placeholder("a", {m, k}), b = tensor::placeholder("b", {k, n});
-  return tensor::lower("product", {a, b}, {*tensor::matmul(a, b)});
-}
-
 /// A convolution with a window of 3 by 3 positions, directly and by Winograd's algorithm.
 Task winograd_task(std::int64_t in, std::int64_t out, std::int64_t size) {
   const tensor::Tensor x = tensor::placeholder("x", {1, in, size, size});

@@ -6,23 +6,22 @@
 
 #include "hone/ir/rewrite.h"
 #include "hone/schedule/primitives.h"
+#include "hone/support/arithmetic.h"
 
 namespace hone::space {
 namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 /// The register tile: `rows` times `vectors` accumulators.
-struct Tile {
+struct RegisterTile {
   std::int64_t rows = 1, vectors = 1, lanes = 1;
 };
 
 /// The tile with the least work wasted on tails, of those that fit the registers; between equals the one that loads
 /// least for each multiplication.
-Tile choose_tile(std::int64_t row_extent, std::int64_t vector_extent, const codegen::Target& target, int bits,
-                 const TileChoice& choice) {
+RegisterTile choose_tile(std::int64_t row_extent, std::int64_t vector_extent, const codegen::Target& target, int bits,
+                         const TileChoice& choice) {
   const std::int64_t accumulators = target.vector_registers >= 32 ? 26 : 12;
-  Tile best;
+  RegisterTile best;
   std::int64_t lanes = target.lanes(bits);
   while (lanes > 2 && lanes / 2 >= vector_extent) lanes /= 2;
   best.lanes = lanes;
@@ -69,23 +68,17 @@ std::optional<std::size_t> plain_axis(const Read& read, const NaiveLoop& loop) {
   return axis;
 }
 
-bool is_constant(const Program& program, const Read& read, std::span<const std::size_t> constants) {
-  return std::any_of(constants.begin(), constants.end(),
-                     [&](std::size_t i) { return program.params[i].is(read.buffer); });
-}
-
 /// Packs what is read along the vector axis so that each register tile finds its columns side by side. False if a read
 /// stays that cannot be vectorized.
 bool pack_columns(Schedule& draft, const std::string& block, const std::vector<Read>& reads, const NaiveLoop& column,
-                  const Tile& tile, std::int64_t reuse, std::span<const std::size_t> constants) {
+                  const RegisterTile& tile, std::int64_t reuse, std::span<const std::size_t> constants) {
   const std::int64_t width = tile.vectors * tile.lanes;
   for (const Read& read : reads) {
     if (!read.uses(column)) continue;
     const std::optional<std::size_t> axis = plain_axis(read, column);
     const bool is_packed_well = read.is_strided_in(column);
     const bool pays = read.indices.size() == 2 && column.extent > width;
-    if (axis && read.indices.size() >= 2 && is_constant(draft.program(), read, constants) &&
-        (!is_packed_well || pays)) {
+    if (axis && read.indices.size() >= 2 && read.is_constant(draft.program(), constants) && (!is_packed_well || pays)) {
       const std::string name = ir::name_of(read.buffer);
       if (attempt(draft, schedule::TransformLayout{name, panel_map(read.indices.size(), *axis, width)})) continue;
     }
@@ -135,7 +128,7 @@ bool tile_for_registers(Schedule& draft, const std::string& block, std::span<con
       if (!loop.var.is(column.var) && loop.extent > 1) row = &loop;
 
   const int bits = std::max(32, schedule::written_buffers(found)[0].type().bits());
-  const Tile tile = choose_tile(row ? row->extent : 1, column.extent, target, bits, choice);
+  const RegisterTile tile = choose_tile(row ? row->extent : 1, column.extent, target, bits, choice);
   Schedule changed = draft;
   if (!pack_columns(changed, block, reads, column, tile, reuse, constants)) return false;
 

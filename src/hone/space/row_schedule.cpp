@@ -69,9 +69,9 @@ Result<Rows> rows_of(const Program& program) {
   return rows;
 }
 
-class Maker {
+class RowMaker {
  public:
-  Maker(const Program& naive, const codegen::Target& target) : schedule_(naive), target_(target) {}
+  RowMaker(const Program& naive, const codegen::Target& target) : schedule_(naive), target_(target) {}
 
   Result<Schedule> make() {
     HONE_TRY(rows_, rows_of(schedule_.program()));
@@ -141,7 +141,7 @@ class Maker {
 }  // namespace
 
 Result<Schedule> schedule_rows(const Program& naive, const codegen::Target& target) {
-  return Maker(naive, target).make();
+  return RowMaker(naive, target).make();
 }
 
 }  // namespace hone::space

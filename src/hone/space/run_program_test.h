@@ -79,4 +79,10 @@ inline ir::Function blocked_layer(const Layer& layer) {
   return program;
 }
 
+/// A matrix product.
+inline ir::Function product(std::int64_t m, std::int64_t n, std::int64_t k) {
+  const tensor::Tensor a = tensor::placeholder("a", {m, k}), b = tensor::placeholder("b", {k, n});
+  return tensor::lower("product", {a, b}, {*tensor::matmul(a, b)});
+}
+
 }  // namespace hone::space

@@ -31,9 +31,9 @@ WinogradTile within(WinogradTile tile, const WinogradStages& stages, std::int64_
 }
 
 /// Makes the schedule, one stage after the other.
-class Maker {
+class WinogradMaker {
  public:
-  Maker(const Program& naive, WinogradStages stages, const WinogradTile& tile, const codegen::Target& target)
+  WinogradMaker(const Program& naive, WinogradStages stages, const WinogradTile& tile, const codegen::Target& target)
       : schedule_(naive),
         stages_(std::move(stages)),
         tile_(tile),
@@ -214,11 +214,11 @@ Result<Schedule> schedule_winograd(const Program& naive, bool packs_weight, cons
   std::optional<WinogradStages> stages = find_winograd_stages(naive);
   if (!stages) return error(ErrorCode::IllegalStep, "winograd: '{}' is not a Winograd convolution", naive.name);
   WinogradTile fitting = within(tile, *stages, target.lanes(stages->bits));
-  Result<Schedule> made = Maker(naive, *stages, fitting, target).make(packs_weight);
+  Result<Schedule> made = WinogradMaker(naive, *stages, fitting, target).make(packs_weight);
   // Register tiles that reach over rows of tiles are not always seen to visit each tile once.
   while (!made && fitting.columns % fitting.gemm_rows != 0) {
     while (fitting.columns % --fitting.gemm_rows != 0) continue;
-    made = Maker(naive, *stages, fitting, target).make(packs_weight);
+    made = WinogradMaker(naive, *stages, fitting, target).make(packs_weight);
   }
   return made;
 }

@@ -22,16 +22,16 @@ namespace {
 using tensor::Indices;
 using tensor::Tensor;
 
-struct Shape {
+struct ConvShape {
   std::int64_t images, in, out, height, width, padding;
 };
 
 /// Odd extents, tails of every kind, and one that leaves none.
-const std::vector<Shape> kShapes = {{1, 3, 2, 7, 5, 1}, {2, 5, 19, 9, 11, 1}, {1, 16, 32, 8, 4, 1},
-                                    {1, 1, 1, 3, 3, 0}, {3, 17, 16, 6, 4, 0}, {1, 2, 33, 1, 13, 1}};
+const std::vector<ConvShape> kShapes = {{1, 3, 2, 7, 5, 1}, {2, 5, 19, 9, 11, 1}, {1, 16, 32, 8, 4, 1},
+                                        {1, 1, 1, 3, 3, 0}, {3, 17, 16, 6, 4, 0}, {1, 2, 33, 1, 13, 1}};
 
 /// relu(conv(x, w) + bias + residual), after a prologue on x if asked.
-ir::Function convolution(const Shape& s, std::int64_t m, bool has_prologue) {
+ir::Function convolution(const ConvShape& s, std::int64_t m, bool has_prologue) {
   const Tensor x = tensor::placeholder("X", {s.images, s.in, s.height, s.width});
   const Tensor w = tensor::placeholder("W", {s.out, s.in, 3, 3});
   const tensor::ConvOptions options{.padding_before = {s.padding, s.padding}, .padding_after = {s.padding, s.padding}};
@@ -85,7 +85,7 @@ TEST(WinogradSchedule, ComputesWhatTheNaiveProgramComputes) {
   Rng rng(/*seed=*/1);
   for (const char* text : {"cpu -threads=2", "x86-64 -mattr=+avx2 -threads=1"}) {
     const codegen::Target target = codegen::parse_target(text).value();
-    for (const Shape& shape : kShapes)
+    for (const ConvShape& shape : kShapes)
       for (int round = 0; round < (target.threads == 2 ? 3 : 1); ++round) {
         const std::int64_t m = std::vector<std::int64_t>{2, 4, 2}[static_cast<std::size_t>(round)];
         const ir::Function naive = convolution(shape, m, /*has_prologue=*/round == 2);

@@ -3,6 +3,7 @@
 
 #include "hone/space/winograd_schedule.h"
 #include "hone/space/winograd_stages.h"
+#include "hone/support/arithmetic.h"
 
 namespace hone::space {
 namespace {
@@ -10,8 +11,6 @@ namespace {
 constexpr std::int64_t kLeastL1 = 32 << 10, kLeastL2 = 256 << 10;
 /// Out channels of which a block of tiles makes all products before it transforms them.
 constexpr std::int64_t kChannels = 64;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// The size of equal parts of at most `most` elements.
 std::int64_t even_part(std::int64_t extent, std::int64_t most) {

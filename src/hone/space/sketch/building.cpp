@@ -10,11 +10,6 @@ constexpr std::int64_t kMostCopies = 32;
 
 }  // namespace
 
-std::int64_t extent_of(const Program& program, const std::string& loop) {
-  const Result<schedule::Path> path = schedule::find_loop(program, loop, "sketch");
-  return path ? ir::as_int(path->loop().extent).value_or(0) : 0;
-}
-
 Result<std::vector<std::string>> split_loop(Building& building, const std::string& block, const std::string& loop,
                                             const std::vector<std::int64_t>& factors) {
   const std::vector<std::string> before = schedule::loops_of(building.program(), block);

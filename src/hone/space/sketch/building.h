@@ -8,9 +8,6 @@
 
 namespace hone::space {
 
-/// The extent of a loop; 0 if there is none of this name.
-std::int64_t extent_of(const Program& program, const std::string& loop);
-
 /// Splits a loop around `block` (see schedule::split) and gives the new loops, outermost first.
 Result<std::vector<std::string>> split_loop(Building& building, const std::string& block, const std::string& loop,
                                             const std::vector<std::int64_t>& factors);

@@ -9,11 +9,6 @@
 namespace hone::space {
 namespace {
 
-ir::Function product(std::int64_t m, std::int64_t n, std::int64_t k) {
-  const tensor::Tensor a = tensor::placeholder("A", {m, k}), b = tensor::placeholder("B", {k, n});
-  return tensor::lower("product", {a, b}, {*tensor::matmul(a, b)});
-}
-
 std::optional<std::string> order_of_b(const ir::Function& naive, const schedule::Trace& steps) {
   const schedule::Program program = schedule::replay(naive, steps).value();
   return reading_order(program, "matmul", program.params[1]);

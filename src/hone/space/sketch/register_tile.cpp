@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hone/support/arithmetic.h"
+
 namespace hone::space {
 namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-constexpr std::int64_t kMostVectors = 4;  ///< of the vector axis in one tile
-constexpr std::size_t kMostAxes = 2;      ///< beside it that a tile extends along
-constexpr double kLatencyTimesUnits = 8;  ///< multiply-adds that must be under way at once
-constexpr double kWorstToBest = 1.45;     ///< by the estimate below; it is too rough to leave out more
+constexpr std::int64_t kMostVectorsInTile = 4;  ///< of the vector axis in one tile
+constexpr std::size_t kMostAxes = 2;            ///< beside it that a tile extends along
+constexpr double kLatencyTimesUnits = 8;        ///< multiply-adds that must be under way at once
+constexpr double kWorstToBest = 1.45;           ///< by the estimate below; it is too rough to leave out more
 
 class Enumeration {
  public:
@@ -46,10 +46,10 @@ class Enumeration {
   Factors vector_factors() const {
     const std::int64_t extent = axes_[vector_axis_].extent;
     Factors factors;
-    for (std::int64_t i = 1; i <= kMostVectors && (i - 1) * lanes_ < extent; ++i)
+    for (std::int64_t i = 1; i <= kMostVectorsInTile && (i - 1) * lanes_ < extent; ++i)
       factors.push_back(std::min(i * lanes_, extent));
     for (const std::int64_t divisor : divisors(extent))
-      if (divisor > lanes_ && divisor < kMostVectors * lanes_) factors.push_back(divisor);
+      if (divisor > lanes_ && divisor < kMostVectorsInTile * lanes_) factors.push_back(divisor);
     std::sort(factors.begin(), factors.end());
     factors.erase(std::unique(factors.begin(), factors.end()), factors.end());
     return factors;

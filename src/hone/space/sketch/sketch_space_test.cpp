@@ -19,7 +19,7 @@ namespace {
 using tensor::placeholder;
 using ::testing::HasSubstr;
 
-Task task_of(const ir::Function& naive) {
+Task task_with_weights(const ir::Function& naive) {
   Task task{{{"direct", naive}}, {}, 0};
   if (naive.params.size() > 2) task.constants = {1};  // weights in every entry that has some
   return task;
@@ -33,7 +33,7 @@ TEST(SketchSpace, CandidatesOfEveryDefinitionBuildAndComputeTheSame) {
     const codegen::Target target = codegen::parse_target(text).value();
     for (int round = 0; round < 2; ++round)
       for (const tensor::NamedProgram& entry : tensor::catalogue(rng)) {
-        const auto space = make_sketch_space(task_of(entry.function), target);
+        const auto space = make_sketch_space(task_with_weights(entry.function), target);
         ASSERT_TRUE(space) << entry.name;
         ASSERT_FALSE((*space)->sketches().empty());
         std::vector<ir::Array> expected = ir::random_arguments(entry.function, rng);
@@ -72,11 +72,6 @@ TEST(SketchSpace, CandidatesOfEveryDefinitionBuildAndComputeTheSame) {
   EXPECT_GE(static_cast<double>(built), 0.6 * static_cast<double>(drawn));
 }
 
-ir::Function product(std::int64_t m, std::int64_t n, std::int64_t k) {
-  const tensor::Tensor a = placeholder("A", {m, k}), b = placeholder("B", {k, n});
-  return tensor::lower("product", {a, b}, {*tensor::matmul(a, b)});
-}
-
 ir::Function layer(std::int64_t in, std::int64_t out, std::int64_t height, std::int64_t width, std::int64_t kernel) {
   const tensor::Tensor x = placeholder("x", {1, in, height, width}), w = placeholder("w", {out, in, kernel, kernel});
   const tensor::Tensor b = placeholder("b", {out});
@@ -98,7 +93,7 @@ TEST(SketchSpace, CompiledCandidatesComputeTheSame) {
   for (const char* text : {"cpu -threads=2", "x86-64 -mattr=+avx2 -threads=1"}) {
     const codegen::Target target = codegen::parse_target(text).value();
     for (const ir::Function& naive : programs) {
-      const auto space = make_sketch_space(task_of(naive), target);
+      const auto space = make_sketch_space(task_with_weights(naive), target);
       ASSERT_TRUE(space);
       std::vector<ir::Array> expected = ir::random_arguments(naive, rng);
       const std::vector<ir::Array> arguments = expected;
@@ -127,7 +122,7 @@ TEST(SketchSpace, SumsWithFewResultsAreCutIntoParts) {
   };
   const tensor::Tensor all = *tensor::reduce_axes(x, tensor::ReduceKind::Sum, {0, 1}, tensor::KeepAxes::No);
   for (const ir::Function& naive : {product(3, 5, 401), sum_over(0), tensor::lower("sum", {x}, {all})}) {
-    const auto space = make_sketch_space(task_of(naive), target).value();
+    const auto space = make_sketch_space(task_with_weights(naive), target).value();
     std::vector<ir::Array> expected = ir::random_arguments(naive, rng);
     const std::vector<ir::Array> arguments = expected;
     ASSERT_TRUE(ir::interpret(naive, expected));
@@ -153,7 +148,7 @@ TEST(SketchSpace, SumsWithFewResultsAreCutIntoParts) {
 
 TEST(SketchSpace, HasBothFamiliesOfTilesAndEveryAxisThatCanRunInLanes) {
   const codegen::Target target = codegen::parse_target("cpu -mcpu=sapphirerapids -threads=2").value();
-  const auto space = make_sketch_space(task_of(layer(64, 128, 28, 28, 3)), target).value();
+  const auto space = make_sketch_space(task_with_weights(layer(64, 128, 28, 28, 3)), target).value();
   std::vector<std::string> names;
   for (const Sketch& sketch : space->sketches()) names.push_back(sketch.name);
   EXPECT_THAT(names, testing::ElementsAre("direct conv(x_1) hardware", "direct conv(o) hardware",
@@ -168,7 +163,8 @@ TEST(SketchSpace, HasBothFamiliesOfTilesAndEveryAxisThatCanRunInLanes) {
 
 TEST(SketchSpace, BlockedLayoutsRunInTheirLanes) {
   const codegen::Target target = codegen::parse_target("cpu -mcpu=sapphirerapids -threads=2").value();
-  const auto space = make_space("sketch", task_of(blocked_layer({64, 128, 28, 28, 3, 1, 1, 16, 16})), target).value();
+  const auto space =
+      make_space("sketch", task_with_weights(blocked_layer({64, 128, 28, 28, 3, 1, 1, 16, 16})), target).value();
   std::vector<std::string> names;
   for (const Sketch& sketch : space->sketches()) names.push_back(sketch.name);
   EXPECT_THAT(names, testing::ElementsAre("direct conv(o.1) hardware", "direct conv(o.1) divisor"));
@@ -180,7 +176,7 @@ TEST(SketchSpace, WinogradConvolutionsHaveASketchOfTheirOwn) {
   const codegen::Target target = codegen::parse_target("cpu -threads=2").value();
   const tensor::Tensor x = placeholder("x", {1, 20, 13, 13}), w = placeholder("w", {36, 20, 3, 3});
   const tensor::ConvOptions options{.padding_before = {1, 1}, .padding_after = {1, 1}};
-  Task task = task_of(tensor::lower("conv", {x, w}, {*tensor::conv(x, w, options)}));
+  Task task = task_with_weights(tensor::lower("conv", {x, w}, {*tensor::conv(x, w, options)}));
   task.algorithms.push_back({"winograd2", tensor::lower("conv", {x, w}, {*tensor::winograd_conv(x, w, options, 2)})});
   task.likely = 1;
   const auto space = make_sketch_space(task, target).value();
@@ -199,7 +195,7 @@ TEST(SketchSpace, WinogradConvolutionsHaveASketchOfTheirOwn) {
 
 TEST(SketchSpace, KeepsTheWeightsOfATileSideBySide) {
   const codegen::Target target = codegen::parse_target("cpu -mcpu=sapphirerapids -threads=1").value();
-  const auto space = make_sketch_space(task_of(product(64, 128, 64)), target).value();
+  const auto space = make_sketch_space(task_with_weights(product(64, 128, 64)), target).value();
   const Result<schedule::Schedule> made = space->build(space->first());
   ASSERT_TRUE(made);
   EXPECT_THAT(schedule::to_json(made->trace()), HasSubstr("transform_layout"));
@@ -210,7 +206,7 @@ TEST(SketchSpace, KeepsTheWeightsOfATileSideBySide) {
 
 TEST(SketchSpace, PrimesHaveTilesWithTails) {
   const codegen::Target target = codegen::parse_target("cpu -mcpu=sapphirerapids -threads=1").value();
-  const auto space = make_sketch_space(task_of(product(2039, 2039, 2039)), target).value();
+  const auto space = make_sketch_space(task_with_weights(product(2039, 2039, 2039)), target).value();
   EXPECT_GT(size_of(space->sketches().front()), 10'000);
   Rng rng(/*seed=*/3);
   const Explanation explained = explain(*space, 50, rng);
@@ -229,7 +225,7 @@ TEST(SketchSpace, UserRulesComeFirst) {
          next.actions.push_back({.block = block, .name = "mine", .knobs = {{"depth", {{1}, {2}}}}, .first = {1}});
          return std::vector<Derivation>{next};
        }});
-  const auto space = make_sketch_space(task_of(product(5, 7, 3)), target, options).value();
+  const auto space = make_sketch_space(task_with_weights(product(5, 7, 3)), target, options).value();
   ASSERT_EQ(space->sketches().front().name, "direct mine hardware");
   EXPECT_EQ(space->first(), (Candidate{0, {1}}));
 }
@@ -237,7 +233,7 @@ TEST(SketchSpace, UserRulesComeFirst) {
 TEST(SketchSpace, AnErrorNamesWhatIsWrong) {
   const codegen::Target target = codegen::parse_target("cpu -threads=1").value();
   EXPECT_THAT(make_sketch_space({}, target).error().message, HasSubstr("no algorithm"));
-  Task task = task_of(product(5, 7, 3));
+  Task task = task_with_weights(product(5, 7, 3));
   task.constants = {7};
   EXPECT_THAT(make_sketch_space(task, target).error().message, HasSubstr("constant 7 is outside the parameters 0..2"));
 }

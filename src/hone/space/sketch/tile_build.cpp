@@ -4,14 +4,13 @@
 #include "hone/space/sketch/building.h"
 #include "hone/space/sketch/reading_order.h"
 #include "hone/space/sketch/tiling.h"
+#include "hone/support/arithmetic.h"
 
 namespace hone::space {
 namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 /// Tiles of at most so many vectors are written out: their sums fit the registers, or nearly.
-constexpr std::int64_t kMostRows = 32;
+constexpr std::int64_t kMostCopiedRows = 32;
 
 /// So many vectors of a tile to each register may at best be spilled and come back.
 constexpr std::int64_t kMostPerRegister = 4;
@@ -173,7 +172,7 @@ class Builder {
     std::int64_t copies = 1;
     for (const std::string& loop : tile_)
       if (loop != lanes) copies *= extent_of(building_.program(), loop);
-    if (copies <= kMostRows)
+    if (copies <= kMostCopiedRows)
       for (const std::string& loop : tile_)
         if (loop != lanes) HONE_TRY(building_.apply(schedule::Unroll{loop}));
     const std::int64_t budget = decided("unroll")[0];

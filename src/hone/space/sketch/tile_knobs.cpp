@@ -2,11 +2,10 @@
 #include "hone/ir/rewrite.h"
 #include "hone/space/sketch/register_tile.h"
 #include "hone/space/sketch/tiling.h"
+#include "hone/support/arithmetic.h"
 
 namespace hone::space {
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 std::int64_t bytes_of(const Read& read) { return read.elements() * read.buffer.type().bits() / 8; }
 
