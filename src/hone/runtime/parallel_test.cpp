@@ -1,5 +1,6 @@
 #include "hone/runtime/parallel.h"
 
+#include <atomic>
 #include <gtest/gtest.h>
 #include <thread>
 #include <vector>
@@ -19,6 +20,18 @@ void remember_thread(void* context, std::int64_t begin, std::int64_t) {
   static_cast<std::thread::id*>(context)[begin] = std::this_thread::get_id();
 }
 
+/// The same for two ranges, neither of which ends before both have begun.
+struct Meeting {
+  std::thread::id threads[2];
+  std::atomic<int> begun = 0;
+};
+
+void meet(void* context, std::int64_t begin, std::int64_t end) {
+  Meeting& meeting = *static_cast<Meeting*>(context);
+  remember_thread(meeting.threads, begin, end);
+  for (++meeting.begun; meeting.begun < 2;) std::this_thread::yield();
+}
+
 TEST(ParallelFor, RunsEveryIterationWithAndWithoutAPool) {
   ThreadPool pool(3);
   for (void* pool_or_null : {static_cast<void*>(&pool), static_cast<void*>(nullptr)})
@@ -31,11 +44,11 @@ TEST(ParallelFor, RunsEveryIterationWithAndWithoutAPool) {
 
 TEST(ParallelFor, UsesThePool) {
   ThreadPool pool(2);
-  std::thread::id threads[2];
-  hone_parallel_for(&pool, 2, remember_thread, threads);
-  EXPECT_EQ(threads[0], std::this_thread::get_id());
-  EXPECT_NE(threads[1], std::this_thread::get_id());
-  EXPECT_NE(threads[1], std::thread::id());
+  Meeting meeting;
+  hone_parallel_for(&pool, 2, meet, &meeting);
+  EXPECT_EQ(meeting.threads[0], std::this_thread::get_id());
+  EXPECT_NE(meeting.threads[1], std::this_thread::get_id());
+  EXPECT_NE(meeting.threads[1], std::thread::id());
 }
 
 TEST(ParallelFor, WithoutAPoolTheCallerRunsTheWholeRangeAtOnce) {

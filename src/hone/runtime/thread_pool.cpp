@@ -80,6 +80,7 @@ void ThreadPool::parallel_for(std::int64_t count, hone_parallel_body body, void*
 
   is_inside_loop = true;
   job_.run_part(0);
+  take_over(parts);
   is_inside_loop = false;
 
   await_workers();
@@ -94,11 +95,24 @@ void ThreadPool::Job::run_part(std::int64_t rank) const {
 void ThreadPool::worker_loop(int rank) noexcept {
   is_inside_loop = true;
   Mailbox& mailbox = mailbox_of(rank);
-  while (await_letter(mailbox) == Letter::Job) {
-    mailbox.letter.store(Letter::None, std::memory_order_relaxed);  // seen by the next caller through unfinished_
+  for (Letter letter = await_letter(mailbox); letter != Letter::Stop; letter = await_letter(mailbox)) {
+    if (!take(mailbox)) continue;  // the caller was faster
     job_.run_part(rank);
     if (unfinished_.fetch_sub(1) == kCallerParked + 1) unfinished_.notify_one();
   }
+}
+
+bool ThreadPool::take(Mailbox& mailbox) {
+  Letter job = Letter::Job;
+  return mailbox.letter.compare_exchange_strong(job, Letter::None);
+}
+
+void ThreadPool::take_over(std::int64_t parts) {
+  for (std::int64_t rank = 1; rank < parts; ++rank)
+    if (take(mailbox_of(rank))) {
+      job_.run_part(rank);
+      unfinished_.fetch_sub(1);
+    }
 }
 
 ThreadPool::Letter ThreadPool::await_letter(Mailbox& mailbox) const {

@@ -28,7 +28,8 @@ struct ThreadPoolOptions {
 /// Runs parallel loops on the calling thread and a fixed number of workers.
 ///
 /// - Each thread gets one contiguous range of iterations (see partition.h); rank 0 is the caller, and the same count
-///   gives the same iterations to the same worker.
+///   gives the same iterations to the same worker. A range whose worker has not begun when the caller is done with its
+///   own is run by the caller: on a busy machine, loops do not wait for threads that get no CPU.
 /// - Any number of threads may call parallel_for at once: they take turns, first come, first served.
 ///   A body must therefore not wait for a loop that another thread runs on the same pool.
 /// - A parallel_for inside a body runs serially in its thread, whichever pool it names.
@@ -48,7 +49,7 @@ class ThreadPool {
   /// The number of threads a loop is spread over, the caller included.
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
-  /// Calls `body(context, begin, end)` once per thread, with ranges that together are [0, count), and returns when all
+  /// Calls `body(context, begin, end)` for one range per thread, which together are [0, count), and returns when all
   /// calls have returned. Threads without iterations are not disturbed; a count below 1 calls nothing.
   void parallel_for(std::int64_t count, hone_parallel_body body, void* context) noexcept;
 
@@ -87,6 +88,10 @@ class ThreadPool {
   void worker_loop(int rank) noexcept;
   Letter await_letter(Mailbox& mailbox) const;
   static void deliver(Mailbox& mailbox, Letter letter);
+  /// Takes the job out of a mailbox, by the worker or the caller; false if it is not there.
+  static bool take(Mailbox& mailbox);
+  /// Runs the parts that no worker has begun.
+  void take_over(std::int64_t parts);
   void await_workers();
   std::uint32_t take_turn();
   void end_turn(std::uint32_t ticket);

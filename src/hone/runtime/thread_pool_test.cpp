@@ -1,5 +1,7 @@
 #include "hone/runtime/thread_pool.h"
 
+#include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <iterator>
@@ -23,10 +25,14 @@ std::vector<int> visits(ThreadPool& pool, std::int64_t count) {
 /// How often each iteration should be run.
 std::vector<int> once(std::int64_t count) { return std::vector<int>(static_cast<std::size_t>(count), 1); }
 
-/// The thread that runs each iteration.
+/// The thread that runs each iteration. No thread ends its range before all have begun theirs: else the caller would
+/// run them as well.
 std::vector<std::thread::id> thread_of_each(ThreadPool& pool, std::int64_t count) {
   std::vector<std::thread::id> threads(static_cast<std::size_t>(count));
+  std::atomic<std::int64_t> begun = 0;
   pool.parallel_for(count, [&](std::int64_t begin, std::int64_t end) {
+    ++begun;
+    while (begun < std::min<std::int64_t>(count, pool.threads())) std::this_thread::yield();
     for (std::int64_t i = begin; i < end; ++i) threads[static_cast<std::size_t>(i)] = std::this_thread::get_id();
   });
   return threads;
@@ -89,6 +95,11 @@ TEST(ThreadPool, UsesAllItsThreads) {
   EXPECT_NE(threads[0], threads[3]);
   EXPECT_NE(threads[3], threads[5]);
   EXPECT_NE(threads[0], threads[5]);
+}
+
+TEST(ThreadPool, RunsEachRangeOnceWhoeverIsFaster) {
+  ThreadPool pool(3);
+  for (int loop = 0; loop < 5000; ++loop) ASSERT_EQ(visits(pool, 3), once(3));
 }
 
 TEST(ThreadPool, ANestedLoopRunsSeriallyInItsThread) {

@@ -9,8 +9,9 @@
 namespace hone::space {
 namespace {
 
-/// Loops of fewer iterations in all are not worth waking another thread.
-constexpr std::int64_t kParallelWork = 1 << 13;
+/// Loops of fewer iterations in all are not worth waking another thread: some microseconds of multiply-adds, which take
+/// a fraction of a cycle, or of anything else.
+constexpr std::int64_t kParallelReduction = 1 << 17, kParallelWork = 1 << 14;
 
 /// More iterations than threads even out what each of them gets.
 constexpr std::int64_t kIterationsPerThread = 4;
@@ -104,7 +105,7 @@ void parallelize(Schedule& draft, const std::string& block, std::size_t depth, c
   std::int64_t work = 1;
   for (const ir::Iter& iter : path->block().iters)
     work *= std::max<std::int64_t>(1, ir::as_int(iter.extent).value_or(1));
-  if (work < kParallelWork) return;
+  if (work < (schedule::is_reduction(path->block()) ? kParallelReduction : kParallelWork)) return;
   const std::vector<std::string> loops = schedule::loops_of(draft.program(), block);
   std::vector<std::string> outer;
   std::int64_t iterations = 1;

@@ -171,6 +171,9 @@ Result<Tensors> define_clip(const Application& op) {
   if (has_low) HONE_TRY(expect_one_element(op, 1));
   if (has_high) HONE_TRY(expect_one_element(op, 2));
   const bool has_low_attribute = op.attributes().has("min"), has_high_attribute = op.attributes().has("max");
+  if ((has_low_attribute || has_high_attribute) && !op.tensor(0).type().is_float())
+    return op.fail("attributes 'min' and 'max' bound elements of {}, allowed are floats: give the bounds as inputs",
+                   to_string(op.tensor(0).type()));
   return map_first(op, [&](const Expr& x) {
     Expr y = x;
     if (has_low) y = ir::max(y, only_element(op.tensor(1)));
