@@ -11,7 +11,12 @@
 namespace hone {
 namespace {
 
-/// How unlike two tasks of a family are: the factors by which their extents differ.
+/// Candidates are not carried over to tasks that differ by more than this: a batch or a length that is some times as
+/// large, not another layer.
+constexpr double kFarthest = 4;
+
+/// How unlike two tasks of a family are: the factors by which their extents differ, as powers of two, over all
+/// parameters.
 double distance(const measure::TaskKey& a, const measure::TaskKey& b) {
   if (a.shapes.size() != b.shapes.size()) return std::numeric_limits<double>::infinity();
   double sum = 0;
@@ -77,9 +82,16 @@ std::optional<Chosen> Tuned::find(const space::Task& task, const codegen::Target
   const Result<std::vector<measure::Record>> family = records_->adopted_of_family(key, text);
   if (!family) return std::nullopt;
   const measure::Record* nearest = nullptr;
+  double least = kFarthest;
   for (const measure::Record& record : *family)
-    if (!nearest || distance(record.task, key) < distance(nearest->task, key)) nearest = &record;
-  return nearest ? chosen_from(*nearest, task, target, Origin::Nearest) : std::nullopt;
+    if (const double far = distance(record.task, key); far <= least) {
+      least = far;
+      nearest = &record;
+    }
+  std::optional<Chosen> chosen = nearest ? chosen_from(*nearest, task, target, Origin::Nearest) : std::nullopt;
+  // Tiles carry over, algorithms do not: which one is fastest changes with the sizes.
+  if (chosen && chosen->candidate.sketch != chosen->space->first().sketch) return std::nullopt;
+  return chosen;
 }
 
 Chosen Tuned::choose(const space::Task& task, const codegen::Target& target) {

@@ -54,8 +54,8 @@ Application::Input shaped_input(ValueId id, const std::string& name, const Outpu
 
 Result<std::vector<tensor::Tensor>> define(const Application& op, const Operator& entry) {
   HONE_TRY(std::vector<tensor::Tensor> tensors, entry.define(op));
-  HONE_CHECK(tensors.size() >= op.output_count(), "{} defines {} outputs, the node has {}", op.op(), tensors.size(),
-             op.output_count());
+  if (tensors.size() < op.output_count())
+    return op.fail("{} outputs, but with these inputs there are {}", op.output_count(), tensors.size());
   return tensors;
 }
 
