@@ -80,6 +80,8 @@ std::string count_text(double count) {
 
 std::string ms_text(double ms) { return fmt::format("{:.4g}", ms); }
 
+std::string us_text(double ns) { return std::isfinite(ns) ? ms_text(ns * 1e-3) : "?"; }
+
 std::string Table::text() const {
   std::vector<std::size_t> widths;
   for (const auto& row : rows_)

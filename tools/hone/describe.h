@@ -18,6 +18,8 @@ std::string count_text(double count);
 
 /// Milliseconds with four digits that count: "12.35", "0.0004812".
 std::string ms_text(double ms);
+/// Nanoseconds as microseconds, in the same way; "?" for a time that is not known, which is infinite.
+std::string us_text(double ns);
 
 /// Rows of cells under a head (which may be empty), in columns as wide as needed, right-aligned but for the last.
 class Table {

@@ -4,7 +4,6 @@
 #include <CLI/App.hpp>
 #include <CLI/Option.hpp>
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
@@ -29,8 +28,6 @@ struct RecordsOptions {
 
 /// So many digits of a task's key tell tasks apart in practice, and fit into a table.
 constexpr std::size_t kShownDigits = 12;
-
-std::string us_text(double ns) { return std::isfinite(ns) ? ms_text(ns * 1e-3) : ""; }
 
 std::string shapes_text(const measure::TaskKey& task) {
   std::vector<std::string> shapes;

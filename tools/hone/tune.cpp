@@ -84,8 +84,6 @@ std::string time_text(double seconds) {
   return whole < 60 ? fmt::format("{} s", whole) : fmt::format("{}:{:02} min", whole / 60, whole % 60);
 }
 
-std::string us_text(double ns) { return std::isfinite(ns) ? ms_text(ns * 1e-3) : "?"; }
-
 /// Shows how tuning goes on: one line that changes on a terminal, a line now and then elsewhere, or JSON.
 class ProgressView {
  public:
