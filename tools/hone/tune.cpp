@@ -7,8 +7,10 @@
 #include <atomic>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include <unistd.h>
 
 #include "command.h"
@@ -137,6 +139,15 @@ class ProgressView {
   double peak_, last_s_ = 0;
 };
 
+/// Times are worth little where other processes take the cores.
+void warn_if_busy() {
+  double load = 0;
+  const auto cores = static_cast<double>(std::max(1U, std::thread::hardware_concurrency()));
+  if (getloadavg(&load, 1) == 1 && load > cores)
+    fmt::print(stderr, "hone: this machine is busy (load {:.1f} on {:g} cores): the times will be noisy\n", load,
+               cores);
+}
+
 void show_tasks(const search::TuneReport& report, double peak) {
   std::vector<const search::TaskProgress*> tasks;
   for (const search::TaskProgress& task : report.progress.tasks) tasks.push_back(&task);
@@ -171,6 +182,7 @@ Result<void> run_tune(const TuneOptions& options) {
   HONE_TRY(const codegen::Target target, codegen::parse_target(session.target()));
   HONE_TRY(const double peak, measure::fma_peak(target, session.threads()));
   HONE_TRY(measure::Records records, measure::Records::open(file));
+  warn_if_busy();
 
   ProgressView view(options.is_json, peak);
   const StopOnInterrupt guard;
