@@ -1,6 +1,7 @@
 #include "hone/space/mapping_space.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "hone/space/default_program.h"
 #include "hone/space/winograd_schedule.h"
@@ -10,14 +11,29 @@ namespace {
 
 using Options = std::vector<std::vector<std::int64_t>>;
 
+/// A list of what was kept out, without those entries that are nothing.
+void note(std::vector<LeftOut>& left_out, std::uint64_t count, std::string what, std::string reason) {
+  if (count > 0) left_out.push_back({count, std::move(what), std::move(reason)});
+}
+
 /// Register tiles of rows by vectors: enough accumulators to hide the latency of multiply-adds, and few enough to leave
 /// registers for what is multiplied.
-Options register_tiles(const codegen::Target& target) {
+Options register_tiles(const std::string& sketch, const codegen::Target& target, std::vector<LeftOut>& left_out) {
   const std::int64_t registers = target.vector_registers;
   Options tiles = {{0, 0}};
+  std::uint64_t small = 0, large = 0;
   for (std::int64_t vectors = 1; vectors <= 4; ++vectors)
-    for (const std::int64_t rows : {2, 3, 4, 5, 6, 7, 8, 12, 14, 28})
-      if (rows * vectors >= registers * 3 / 8 && (rows + 1) * vectors < registers) tiles.push_back({rows, vectors});
+    for (const std::int64_t rows : {2, 3, 4, 5, 6, 7, 8, 12, 14, 28}) {
+      if (rows * vectors < registers * 3 / 8)
+        ++small;
+      else if ((rows + 1) * vectors >= registers)
+        ++large;
+      else
+        tiles.push_back({rows, vectors});
+    }
+  const std::string what = fmt::format("register tiles of '{}'", sketch);
+  note(left_out, small, what, fmt::format("fewer than {} sums do not hide the latency", registers * 3 / 8));
+  note(left_out, large, what, fmt::format("they need more than the {} vector registers", registers));
   return tiles;
 }
 
@@ -32,12 +48,22 @@ std::int64_t outer_steps(const ir::Function& naive) {
 }
 
 /// How operands are walked: an order, and steps of the reduction that are kept in the cache.
-Options walks(const ir::Function& naive, const codegen::Target& target) {
+Options walks(const Algorithm& algorithm, const codegen::Target& target, std::vector<LeftOut>& left_out) {
   Options walks = {{0, 0}, {TileChoice::ColumnsOutside, -1}, {TileChoice::RowsOutside, -1}};
-  const std::int64_t steps = outer_steps(naive) / std::max(1, target.lanes(32));
-  for (const std::int64_t part : {2, 4, 8})
-    if (steps >= 2 * part && steps % part == 0) walks.push_back({0, part});
-  if (walks.size() > 5) walks.erase(walks.begin() + 3);
+  const std::int64_t steps = outer_steps(algorithm.naive) / std::max(1, target.lanes(32));
+  std::uint64_t uneven = 0;
+  for (const std::int64_t part : {2, 4, 8}) {
+    if (steps >= 2 * part && steps % part == 0)
+      walks.push_back({0, part});
+    else
+      ++uneven;
+  }
+  const std::string what = fmt::format("walks of '{}'", algorithm.name);
+  note(left_out, uneven, what, fmt::format("they do not cut {} steps into equal parts, two at least", steps));
+  if (walks.size() > 5) {
+    walks.erase(walks.begin() + 3);
+    note(left_out, 1, what, "two ways of cutting are enough");
+  }
   return walks;
 }
 
@@ -50,18 +76,29 @@ class MappingSpace : public Space {
         sketch.knobs = {{"tiles", {{0}, {8}, {16}, {32}, {48}}},
                         {"product", {{0, 0}, {4, 4}, {6, 4}, {8, 3}, {12, 2}, {14, 2}}},
                         {"channels", {{0}, {32}, {64}, {128}}}};
-        std::erase_if(sketch.knobs[1].options,
-                      [&](const auto& tile) { return (tile[0] + 1) * tile[1] >= target_.vector_registers; });
-      } else if (!main_reduction(algorithm.naive).empty() && !schedule_pattern(algorithm.naive, target_)) {
-        sketch.knobs = {
-            {"tile", register_tiles(target_)}, {"walk", walks(algorithm.naive, target_)}, {"unroll", {{0}, {4}}}};
+        const std::size_t large = std::erase_if(sketch.knobs[1].options, [&](const auto& tile) {
+          return (tile[0] + 1) * tile[1] >= target_.vector_registers;
+        });
+        note(notes_.left_out, large, fmt::format("products of '{}'", algorithm.name),
+             fmt::format("they need more than the {} vector registers", target_.vector_registers));
+      } else if (main_reduction(algorithm.naive).empty()) {
+        note_undecided(algorithm, "there is no reduction to tile: rules decide everything");
+      } else if (schedule_pattern(algorithm.naive, target_)) {
+        note_undecided(algorithm, "the program is known as a whole: rules decide everything");
+      } else {
+        sketch.knobs = {{"tile", register_tiles(algorithm.name, target_, notes_.left_out)},
+                        {"walk", walks(algorithm, target_, notes_.left_out)},
+                        {"unroll", {{0}, {4}}}};
       }
       sketches_.push_back(std::move(sketch));
     }
+    notes_.is_fallback =
+        std::all_of(sketches_.begin(), sketches_.end(), [](const Sketch& s) { return s.knobs.empty(); });
   }
 
   std::string_view name() const override { return "mapping"; }
   const std::vector<Sketch>& sketches() const override { return sketches_; }
+  Notes notes() const override { return notes_; }
   Candidate first() const override {
     return {task_.likely, std::vector<std::size_t>(sketches_[task_.likely].knobs.size(), 0)};
   }
@@ -85,9 +122,15 @@ class MappingSpace : public Space {
   }
 
  private:
+  void note_undecided(const Algorithm& algorithm, const char* reason) {
+    constexpr std::uint64_t kKnobs = 3;
+    note(notes_.left_out, kKnobs, fmt::format("knobs of '{}'", algorithm.name), reason);
+  }
+
   Task task_;
   codegen::Target target_;
   std::vector<Sketch> sketches_;  ///< one for each algorithm, in their order
+  Notes notes_;
 };
 
 }  // namespace

@@ -55,6 +55,19 @@ struct Candidate {
   auto operator<=>(const Candidate&) const = default;
 };
 
+/// What a rule or a limit kept out of a space while it was made.
+struct LeftOut {
+  std::uint64_t count = 1;  ///< how many of them
+  std::string what;         ///< "register tiles of 'direct'"
+  std::string reason;       ///< "they need more than the 32 vector registers"
+};
+
+/// How a space came to have the candidates that it has, for people.
+struct Notes {
+  bool is_fallback = false;  ///< nothing is to be decided about the task: one program, which always works, is left
+  std::vector<LeftOut> left_out = {};
+};
+
 /// The candidates of one task on one target.
 class Space {
  public:
@@ -69,6 +82,8 @@ class Space {
   /// The program of a candidate and the trace that makes it, or why there is none: a step is illegal, or the target's
   /// registers or caches are too small.
   virtual Result<schedule::Schedule> build(const Candidate& candidate) const = 0;
+  /// What is not among the candidates, and why; see explain.h for those that cannot be built.
+  virtual Notes notes() const { return {}; }
 };
 
 }  // namespace hone::space

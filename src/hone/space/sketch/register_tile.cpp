@@ -30,11 +30,16 @@ class Enumeration {
 
   RegisterTiles run() {
     Factors tile(axes_.size(), 1);
-    for (const std::int64_t width : vector_factors()) {
+    const Factors widths = vector_factors();
+    for (const std::int64_t width : widths) {
       tile[vector_axis_] = width;
       extend(tile, 0, 0);
     }
-    return choose();
+    const std::uint64_t fitting = scored_.size();
+    RegisterTiles tiles = choose();
+    tiles.too_large = widths.size() * tiles_per_width() - fitting;
+    tiles.too_slow = fitting - std::min<std::uint64_t>(fitting, tiles.options.size());
+    return tiles;
   }
 
  private:
@@ -53,6 +58,20 @@ class Enumeration {
     std::sort(factors.begin(), factors.end());
     factors.erase(std::unique(factors.begin(), factors.end()), factors.end());
     return factors;
+  }
+
+  /// How many tiles there would be for each factor of the vector axis if there were no end of registers: those that
+  /// extend along none of the other axes, along one, and along two.
+  std::uint64_t tiles_per_width() const {
+    static_assert(kMostAxes == 2);
+    std::uint64_t single = 0, pairs = 0;
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      if (i == vector_axis_) continue;
+      const auto more = static_cast<std::uint64_t>(std::min<std::int64_t>(axes_[i].extent, registers_) - 1);
+      pairs += single * more;
+      single += more;
+    }
+    return 1 + single + pairs;
   }
 
   /// How often something that uses these axes occurs in a tile, in vectors.

@@ -1,6 +1,7 @@
 /// Tiles that fit the registers, whatever the extents divide into.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "hone/space/blocks.h"
@@ -13,6 +14,8 @@ struct RegisterTiles {
   std::vector<Factors> options;  ///< at least one, ascending
   std::size_t best = 0;          ///< the one that wastes and loads least
   double cost = 1;               ///< of the best: about the time by the time that nothing but multiply-adds would take
+  std::uint64_t too_large = 0;   ///< tiles left out because the registers do not hold them
+  std::uint64_t too_slow = 0;    ///< tiles left out because they waste or load far more than the best
 };
 
 /// Tiles of the spatial axes of a block whose elements, and what is needed to add to them, fit the target's vector

@@ -43,6 +43,16 @@ TEST(RegisterTiles, AreThereForAnyExtent) {
     }
 }
 
+TEST(RegisterTiles, CountThoseThatAreLeftOut) {
+  const RegisterTiles few = tiles_of(3, 16, "cpu -mcpu=sapphirerapids");
+  EXPECT_EQ(few.options.size() + few.too_slow, 3);  // 1 to 3 rows of a vector
+  EXPECT_EQ(few.too_large, 0);
+  const RegisterTiles many = tiles_of(512, 512, "cpu -mcpu=sapphirerapids");
+  EXPECT_EQ(many.options.size() + many.too_slow + many.too_large, 4 * 32);  // 1 to 4 vectors, 1 to 32 rows
+  EXPECT_GT(many.too_large, 32);
+  EXPECT_GT(many.too_slow, 0);
+}
+
 TEST(RegisterTiles, WasteLittleOnTails) {
   const RegisterTiles tiles = tiles_of(7, 28, "cpu -mcpu=sapphirerapids");
   EXPECT_EQ(tiles.options[tiles.best], (Factors{7, 28}));

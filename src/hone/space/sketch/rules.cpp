@@ -260,7 +260,8 @@ std::vector<Rule> cpu_rules() {
           tile_with_fusion(), multi_level_tile(), tile_windows(),  skip()};
 }
 
-std::vector<Derivation> derive(const ir::Function& naive, const RuleContext& context, const SketchOptions& options) {
+std::vector<Derivation> derive(const ir::Function& naive, const RuleContext& context, const SketchOptions& options,
+                               std::vector<LeftOut>& left_out) {
   std::vector<Rule> rules = options.rules;
   for (Rule& rule : cpu_rules()) rules.push_back(std::move(rule));
   Derivation start{schedule::Schedule(naive), {}, {}};
@@ -285,6 +286,9 @@ std::vector<Derivation> derive(const ir::Function& naive, const RuleContext& con
     }
     work.insert(work.end(), std::make_move_iterator(next.rbegin()), std::make_move_iterator(next.rend()));
   }
+  if (!work.empty())
+    left_out.push_back({work.size(), "ways to go on with a sketch",
+                        fmt::format("there are {} sketches already", options.most_sketches)});
   return done;
 }
 

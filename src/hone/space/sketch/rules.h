@@ -39,6 +39,7 @@ struct Action {
   std::vector<Knob> knobs;
   std::vector<std::size_t> first;  ///< for each knob what to choose when nothing is known
   double cost = 1;                 ///< what that may cost, to choose among sketches: 1 is best
+  std::vector<LeftOut> left_out;   ///< options that are not among those of the knobs
   std::function<Result<void>(Building&)> apply, finish;
 };
 
@@ -84,7 +85,8 @@ struct Rule {
 /// The rules for CPUs in their order.
 std::vector<Rule> cpu_rules();
 
-/// All derivations of a naive program, at most `options.most_sketches`.
-std::vector<Derivation> derive(const ir::Function& naive, const RuleContext& context, const SketchOptions& options);
+/// All derivations of a naive program, at most `options.most_sketches`; `left_out` gets those that would be more.
+std::vector<Derivation> derive(const ir::Function& naive, const RuleContext& context, const SketchOptions& options,
+                               std::vector<LeftOut>& left_out);
 
 }  // namespace hone::space

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "hone/space/candidate.h"
-#include "hone/support/log.h"
 
 namespace hone::space {
 namespace {
@@ -25,11 +24,12 @@ class SketchSpace : public Space {
     for (const Algorithm& algorithm : task.algorithms) {
       const bool is_likely = &algorithm == &task.algorithms[std::min(task.likely, task.algorithms.size() - 1)];
       for (const Tiles tiles : {Tiles::Hardware, Tiles::Divisor})
-        for (Derivation& derivation : derive(algorithm.naive, {task, target, tiles}, options)) {
+        for (Derivation& derivation : derive(algorithm.naive, {task, target, tiles}, options, notes_.left_out)) {
           if (!is_likely) derivation.cost *= kUnlikely;
           add(algorithm, tiles, std::move(derivation));
         }
     }
+    notes_.is_fallback = sketches_.empty();
     if (sketches_.empty()) {
       sketches_.push_back({"untouched", {}});
       derived_.push_back({Derivation{schedule::Schedule(task.naive()), {}, {}}, {}});
@@ -38,6 +38,7 @@ class SketchSpace : public Space {
 
   std::string_view name() const override { return "sketch"; }
   const std::vector<Sketch>& sketches() const override { return sketches_; }
+  Notes notes() const override { return notes_; }
   Candidate first() const override {
     const auto best = std::min_element(derived_.begin(), derived_.end(),
                                        [](const Derived& a, const Derived& b) { return a.cost < b.cost; });
@@ -77,7 +78,7 @@ class SketchSpace : public Space {
     }
     if (is_tiled) sketch.name += tiles == Tiles::Hardware ? " hardware" : " divisor";
     if (const Result<schedule::Schedule> first = build(sketch, derived, derived.first); !first) {
-      log::debug("sketch", "sketch '{}' is left out: {}", sketch.name, first.error().message);
+      notes_.left_out.push_back({1, fmt::format("sketch '{}'", sketch.name), first.error().message});
       return;
     }
     for (std::size_t copies = 1, i = 0; i < sketches_.size(); ++i)
@@ -85,32 +86,18 @@ class SketchSpace : public Space {
         if (!is_tiled) return;  // the families differ in tiles alone
         sketch.name += fmt::format(" {}", ++copies);
       }
+    for (const Action& action : derived.derivation.actions)
+      for (const LeftOut& left_out : action.left_out)
+        notes_.left_out.push_back(
+            {left_out.count, fmt::format("options of {} in '{}'", left_out.what, sketch.name), left_out.reason});
     sketches_.push_back(std::move(sketch));
     derived_.push_back(std::move(derived));
   }
 
   std::vector<Sketch> sketches_;
   std::vector<Derived> derived_;
+  Notes notes_;
 };
-
-/// An error without what differs from one candidate to the next.
-std::string reason_of(const std::string& message) {
-  std::string reason;
-  bool is_quoted = false, is_number = false;
-  for (const char c : message) {
-    if (c == '\'') {
-      is_quoted = !is_quoted;
-      if (is_quoted) reason += "'…'";
-      continue;
-    }
-    if (is_quoted) continue;
-    const bool is_digit = c >= '0' && c <= '9';
-    if (is_digit && !is_number) reason += '#';
-    if (!is_digit) reason += c;
-    is_number = is_digit;
-  }
-  return reason;
-}
 
 }  // namespace
 
@@ -122,27 +109,6 @@ Result<std::unique_ptr<Space>> make_sketch_space(const Task& task, const codegen
       return error(ErrorCode::InvalidArgument, "sketch space: constant {} is outside the parameters 0..{}", constant,
                    static_cast<std::int64_t>(task.naive().params.size()) - 1);
   return std::unique_ptr<Space>(std::make_unique<SketchSpace>(task, target, options));
-}
-
-Explanation explain(const Space& space, std::size_t count, Rng& rng) {
-  Explanation explanation;
-  for (; explanation.drawn < count; ++explanation.drawn) {
-    const Result<schedule::Schedule> built = space.build(random_candidate(space, rng));
-    if (built)
-      ++explanation.built;
-    else
-      ++explanation.rejected[reason_of(built.error().message)];
-  }
-  return explanation;
-}
-
-std::string Explanation::to_text() const {
-  std::vector<std::pair<std::size_t, std::string>> reasons;
-  for (const auto& [reason, count] : rejected) reasons.emplace_back(count, reason);
-  std::stable_sort(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::string text = fmt::format("{} of {} candidates can be built\n", built, drawn);
-  for (const auto& [count, reason] : reasons) text += fmt::format("{:>8}  {}\n", count, reason);
-  return text;
 }
 
 }  // namespace hone::space

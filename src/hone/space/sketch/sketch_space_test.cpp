@@ -8,6 +8,7 @@
 #include "hone/ir/text.h"
 #include "hone/ir/verify.h"
 #include "hone/space/candidate.h"
+#include "hone/space/explain.h"
 #include "hone/space/make_space.h"
 #include "hone/space/run_program_test.h"
 #include "hone/space/sketch/factors.h"
@@ -236,12 +237,6 @@ TEST(SketchSpace, AnErrorNamesWhatIsWrong) {
   Task task = task_with_weights(product(5, 7, 3));
   task.constants = {7};
   EXPECT_THAT(make_sketch_space(task, target).error().message, HasSubstr("constant 7 is outside the parameters 0..2"));
-}
-
-TEST(Explanation, CountsReasonsWithoutNamesAndNumbers) {
-  Explanation explanation{10, 4, {{"split: factor # of loop '…'", 2}, {"unroll: too many", 4}}};
-  EXPECT_EQ(explanation.to_text(),
-            "4 of 10 candidates can be built\n       4  unroll: too many\n       2  split: factor # of loop '…'\n");
 }
 
 }  // namespace

@@ -85,6 +85,7 @@ Action tile_action(const Program& program, const TilePlan& plan, const RuleConte
   action.knobs = std::move(knobs.knobs);
   action.first = std::move(knobs.first);
   action.cost = knobs.cost;
+  action.left_out = std::move(knobs.left_out);
   action.apply = [tiling](Building& building) { return build_tiles(*tiling, building); };
   action.finish = [tiling](Building& building) { return run_tiles_parallel(*tiling, building); };
   return action;

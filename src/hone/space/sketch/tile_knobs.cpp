@@ -25,20 +25,34 @@ std::vector<Factors> middle_options(std::int64_t extent, std::int64_t inner, std
     for (const std::int64_t middle : block_sizes(count))
       if (outer * middle <= count) options.push_back({outer, middle});
   }
-  return thinned(std::move(options), 200);
+  return options;
+}
+
+/// At most `most` of the options.
+std::vector<Factors> limited(Knobs& knobs, const std::string& knob, std::vector<Factors> options, std::size_t most) {
+  const std::size_t all = options.size();
+  options = thinned(std::move(options), most);
+  knobs.leave_out(all - options.size(), knob, fmt::format("this knob has {} options at most", most));
+  return options;
 }
 
 void add_hardware_knobs(const Tiling& tiling, const codegen::Target& target, int bits, Knobs& knobs) {
   RegisterTiles tiles = register_tiles(tiling.axes, tiling.vector_axis, tiling.reads, target, bits);
+  knobs.leave_out(tiles.too_large, tiling.knob("tile"),
+                  fmt::format("they need more than the {} vector registers", target.vector_registers));
+  knobs.leave_out(tiles.too_slow, tiling.knob("tile"), "they waste or load far more than the best");
   std::vector<std::int64_t> smallest(tiling.axes.size(), 1 << 30);
   for (const Factors& tile : tiles.options)
     for (std::size_t i = 0; i < tile.size(); ++i) smallest[i] = std::min(smallest[i], tile[i]);
   knobs.add(tiling.knob("tile"), std::move(tiles.options), tiles.best);
   knobs.cost = tiles.cost;
   if (tiling.spatial_levels() < 3) return;
-  for (std::size_t i = 0; i < tiling.axes.size(); ++i)
-    knobs.add(tiling.knob(tiling.axes[i].name),
-              middle_options(tiling.axes[i].extent, smallest[i], tiling.spatial_levels() - 2));
+  constexpr std::size_t kMostMiddles = 200;
+  for (std::size_t i = 0; i < tiling.axes.size(); ++i) {
+    const std::string name = tiling.knob(tiling.axes[i].name);
+    std::vector<Factors> options = middle_options(tiling.axes[i].extent, smallest[i], tiling.spatial_levels() - 2);
+    knobs.add(name, limited(knobs, name, std::move(options), kMostMiddles));
+  }
 }
 
 void add_divisor_knobs(const Tiling& tiling, const codegen::Target& target, int bits, Knobs& knobs) {
@@ -46,15 +60,17 @@ void add_divisor_knobs(const Tiling& tiling, const codegen::Target& target, int 
   for (std::size_t i = 0; i < tiling.axes.size(); ++i) {
     std::vector<Factors> options = factorizations(tiling.axes[i].extent, tiling.spatial_levels() - 1, kMaxInnermost);
     const auto is_narrow = [&](const Factors& factors) { return factors.back() < target.lanes(bits); };
+    const std::string name = tiling.knob(tiling.axes[i].name);
     if (i == tiling.vector_axis && !std::all_of(options.begin(), options.end(), is_narrow))
-      std::erase_if(options, is_narrow);
-    options = thinned(std::move(options));
+      knobs.leave_out(std::erase_if(options, is_narrow), name,
+                      fmt::format("they are narrower than a vector of {} lanes", target.lanes(bits)));
+    options = limited(knobs, name, std::move(options), kMostOptions);
     std::size_t best = 0;  // a vector in the vector axis, single iterations elsewhere
     for (std::size_t k = 0; k < options.size(); ++k)
       if (i == tiling.vector_axis && options[k].back() <= target.lanes(bits) && options[k].front() == 1 &&
           options[k].back() > options[best].back())
         best = k;
-    knobs.add(tiling.knob(tiling.axes[i].name), std::move(options), best);
+    knobs.add(name, std::move(options), best);
   }
 }
 

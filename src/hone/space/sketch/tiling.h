@@ -51,7 +51,11 @@ struct Knobs {
   std::vector<Knob> knobs;
   std::vector<std::size_t> first;
   double cost = 1;  ///< see Action
+  std::vector<LeftOut> left_out;
 
+  void leave_out(std::uint64_t count, std::string what, std::string reason) {
+    if (count > 0) left_out.push_back({count, std::move(what), std::move(reason)});
+  }
   void add(std::string name, std::vector<Factors> options, std::size_t first_choice = 0) {
     knobs.push_back({std::move(name), std::move(options)});
     first.push_back(first_choice);
