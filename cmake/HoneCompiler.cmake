@@ -21,6 +21,7 @@ if(HONE_WARNINGS_AS_ERRORS)
   add_compile_options(-Werror)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(--param=ggc-min-expand=400 --param=ggc-min-heapsize=400000)  # memory instead of collecting garbage
   add_compile_options(-Wno-restrict)  # g++ 12 sees overlaps inside std::string that are not there (GCC bug 105651)
 else()
   add_compile_options(-Wno-deprecated-declarations)  # std::stable_sort of libstdc++ 12 itself uses what is deprecated

@@ -2,7 +2,7 @@
 
 include(GoogleTest)
 
-set(HONE_BATCH_SIZE 8 CACHE STRING "How many sources of a target are compiled as one file; 1: each on its own, 0: all")
+set(HONE_BATCH_SIZE 24 CACHE STRING "How many sources of a target are compiled as one file; 1: each on its own, 0: all")
 set(HONE_PROGRAM_OPTIONS "" CACHE STRING "What programs, tests among them, are compiled with beyond what the library is")
 
 # hone_add_sources(<target> <file>...) compiles the sources of a target in batches, folder by folder, so that headers are
