@@ -16,9 +16,23 @@ constexpr int kMaxWorkers = 8;
 constexpr double kStopPollMs = 250;
 /// How long the rest of an answer may take, once its first byte is there.
 constexpr double kAnswerMs = 5'000;
+/// What a worker keeps of tasks that it may be asked for again: searches of many tasks take turns.
+constexpr std::size_t kKnownTasks = 32;
+constexpr std::int64_t kKnownBytes = std::int64_t{256} << 20;
 
 double ms_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+/// The memory of the arguments of a program.
+std::int64_t argument_bytes(const ir::Function& program) {
+  std::int64_t bytes = 0;
+  for (const ir::Expr& param : program.params) {
+    std::int64_t size = param.type().bytes();
+    for (const ir::Expr& extent : param.get<ir::Buffer>().shape) size *= ir::as_int(extent).value_or(1);
+    bytes += size;
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -28,6 +42,13 @@ struct Job {
   std::size_t number = 0;
   std::vector<MeasureInput> inputs;
   Clock::time_point begin;
+};
+
+/// A task that a worker keeps arguments and expected results of.
+struct KnownTask {
+  std::shared_ptr<const TaskData> data;
+  std::uint64_t number = 0;
+  std::int64_t bytes = 0;
 };
 
 /// A worker and what it is doing.
@@ -40,9 +61,8 @@ struct Desk {
   std::vector<MeasureResult> results = {};
   double limit_ms = 0;
   Deadline deadline = Deadline::max();
-  std::shared_ptr<const TaskData> data = nullptr;  ///< what the process was told last
-  bool has_data = false;
-  int trials = 0;  ///< of this process
+  std::deque<KnownTask> known = {};  ///< what the process was told and keeps; the last one used comes first
+  int trials = 0;                    ///< of this process
 };
 
 /// Runs jobs through the desks: an event loop over the answers of the workers and their deadlines.
@@ -94,7 +114,7 @@ class Measurer::Impl {
     const pid_t before = desk.process.pid();
     HONE_TRY(desk.process.ensure_alive());
     if (desk.process.pid() == before) return {};
-    desk.has_data = false;
+    desk.known.clear();
     desk.trials = 0;
     ++started;
     return {};
@@ -129,15 +149,11 @@ class Measurer::Impl {
         ended_ = alive;
         return give_up(desk, alive.error().message);
       }
-      const bool is_new = !desk.has_data || desk.data != data;
-      message.task.reset();
-      if (is_new) message.task = data ? to_text(*data) : TaskText{};
+      const bool is_new = name_task(desk, data, argument_bytes(desk.job.inputs.front().program.main), message);
       if (!desk.process.send(message)) {
         desk.process.stop();
         continue;
       }
-      desk.data = data;
-      desk.has_data = true;
       desk.state = Desk::State::Preparing;
       const double reference_ms = is_new && data && data->reference ? options.reference_timeout_ms : 0;
       set_limit(desk, options.compile_timeout_ms + reference_ms);
@@ -145,6 +161,30 @@ class Measurer::Impl {
       return;
     }
     give_up(desk, "workers die before they can be sent a program");
+  }
+
+  /// Says in the message which task it is about; true if the worker has to be told all about it.
+  bool name_task(Desk& desk, const std::shared_ptr<const TaskData>& data, std::int64_t bytes, Message& message) {
+    std::deque<KnownTask>& known = desk.known;
+    const auto found = std::find_if(known.begin(), known.end(), [&](const KnownTask& task) { return task.data == data; });
+    const bool is_new = found == known.end();
+    if (is_new) {
+      known.push_front({data, ++last_task_, bytes});
+    } else {
+      std::rotate(known.begin(), found, found + 1);
+    }
+    message.task_number = known.front().number;
+    message.task.reset();
+    if (is_new) message.task = data ? to_text(*data) : TaskText{};
+    message.forgotten.clear();
+    std::int64_t sum = 0;
+    for (const KnownTask& task : known) sum += task.bytes;
+    while (known.size() > 1 && (known.size() > kKnownTasks || sum > kKnownBytes)) {
+      sum -= known.back().bytes;
+      message.forgotten.push_back(known.back().number);
+      known.pop_back();
+    }
+    return is_new;
   }
 
   void begin_timing(Desk& desk) {
@@ -261,6 +301,7 @@ class Measurer::Impl {
 
  private:
   int cores_ = 1;
+  std::uint64_t last_task_ = 0;  ///< the number given last
   std::deque<Desk> desks_;
   Overlap overlap_{1, 1};
   const NextJob* next_ = nullptr;

@@ -6,6 +6,16 @@
 namespace hone::measure {
 namespace {
 
+/// Packings of a task that are kept: algorithms and widths of tiles make a handful.
+constexpr std::size_t kPackings = 6;
+constexpr std::size_t kPackingBytes = std::size_t{128} << 20;
+
+std::size_t bytes_of(const TaskArguments::Packing& packing) {
+  std::size_t bytes = 0;
+  for (const std::shared_ptr<Buffer>& buffer : packing) bytes += buffer->bytes();
+  return bytes;
+}
+
 bool has_shape_of(const Buffer& buffer, const ir::Expr& param) {
   const std::vector<ir::Expr>& shape = param.get<ir::Buffer>().shape;
   return buffer.type == param.type() &&
@@ -54,10 +64,27 @@ Result<const std::vector<Expected>*> TaskArguments::expected(const codegen::Targ
   return &expected_;
 }
 
+std::shared_ptr<const TaskArguments::Packing> TaskArguments::find_packing(std::string_view prepare) {
+  const auto found = std::find_if(packings_.begin(), packings_.end(), [&](const auto& p) { return p.first == prepare; });
+  if (found == packings_.end()) return nullptr;
+  std::rotate(packings_.begin(), found, found + 1);
+  return packings_.front().second;
+}
+
+void TaskArguments::keep_packing(std::string prepare, std::shared_ptr<const Packing> packing) {
+  packings_.emplace_front(std::move(prepare), std::move(packing));
+  std::size_t count = 0, bytes = 0;
+  for (const auto& [text, kept] : packings_) {
+    bytes += bytes_of(*kept);
+    if (count == kPackings || bytes > kPackingBytes) break;
+    ++count;
+  }
+  packings_.resize(count);
+}
+
 Result<void> TaskArguments::run_reference(const codegen::Target& target) {
-  HONE_TRY(const KernelProgram program, parse(*task_.reference));
-  HONE_TRY(PreparedKernel kernel, PreparedKernel::compile(program, target));
-  HONE_TRY(kernel.bind(program, *this));
+  HONE_TRY(PreparedKernel kernel, PreparedKernel::compile(*task_.reference, target, *this));
+  HONE_TRY(kernel.bind(*this));
   if (!kernel.call(/*pool=*/nullptr)) return error(ErrorCode::OutOfMemory, "no scratch memory");
   expected_.clear();
   for (const PreparedKernel::Output& output : kernel.outputs()) {
@@ -69,28 +96,34 @@ Result<void> TaskArguments::run_reference(const codegen::Target& target) {
   return {};
 }
 
-Result<PreparedKernel> PreparedKernel::compile(const KernelProgram& program, const codegen::Target& target) {
-  HONE_TRY(LoadedKernel kernel, load_kernel(program, target));
-  return PreparedKernel(std::move(kernel));
+Result<PreparedKernel> PreparedKernel::compile(const ProgramText& text, const codegen::Target& target,
+                                               TaskArguments& arguments) {
+  std::shared_ptr<const TaskArguments::Packing> packing;
+  if (!text.prepare.empty()) packing = arguments.find_packing(text.prepare);
+  HONE_TRY(KernelProgram program, parse(packing ? ProgramText{.main = text.main} : text));
+  HONE_TRY(LoadedKernel loaded, load_kernel(program, target));
+  PreparedKernel kernel(std::move(program), std::move(loaded));
+  kernel.program_.packed.assign(text.packed.begin(), text.packed.end());
+  kernel.prepare_ = text.prepare;
+  kernel.packing_ = std::move(packing);
+  return kernel;
 }
 
-Result<void> PreparedKernel::bind(const KernelProgram& program, TaskArguments& arguments) {
-  const std::vector<bool> is_written = written_params(program.main);
-  const std::vector<ir::Expr>& params = program.main.params;
+Result<void> PreparedKernel::bind(TaskArguments& arguments) {
+  if (kernel_.prepare) HONE_TRY(pack(arguments));
+  const std::vector<bool> is_written = written_params(program_.main);
+  const std::vector<ir::Expr>& params = program_.main.params;
   pointers_.assign(params.size(), nullptr);
-  std::vector<void*> packing;
-  for (std::size_t k = 0; k < program.packed.size(); ++k) {
-    HONE_TRY(const std::shared_ptr<Buffer> input, arguments.input(program.packed[k], program.prepare->params[k]));
-    packing.push_back(input->data());
-  }
   const auto use = [&](std::size_t place, std::shared_ptr<Buffer> buffer) {
     pointers_[place] = buffer->data();
     touched_.push_back(std::move(buffer));
   };
-  for (const std::size_t place : program.packed) {
-    HONE_TRY(Buffer made, allocate_buffer(params[place]));
-    packing.push_back(made.data());
-    use(place, std::make_shared<Buffer>(std::move(made)));
+  for (std::size_t k = 0; k < program_.packed.size(); ++k) {
+    const std::shared_ptr<Buffer>& packed = (*packing_)[k];
+    if (program_.packed[k] >= params.size() || !has_shape_of(*packed, params[program_.packed[k]]))
+      return error(ErrorCode::InvalidArgument, "'{}' does not take constants as its packing makes them",
+                   program_.main.name);
+    use(program_.packed[k], packed);
   }
   for (std::size_t i = 0; i < params.size(); ++i) {
     if (pointers_[i]) continue;
@@ -99,8 +132,25 @@ Result<void> PreparedKernel::bind(const KernelProgram& program, TaskArguments& a
     if (is_written[i]) outputs_.push_back({i, params[i], buffer});
     use(i, std::move(buffer));
   }
-  if (kernel_.prepare && kernel_.prepare(packing.data(), nullptr) != 0)
+  return {};
+}
+
+Result<void> PreparedKernel::pack(TaskArguments& arguments) {
+  auto packing = std::make_shared<TaskArguments::Packing>();
+  std::vector<void*> pointers;
+  for (std::size_t k = 0; k < program_.packed.size(); ++k) {
+    HONE_TRY(const std::shared_ptr<Buffer> input, arguments.input(program_.packed[k], program_.prepare->params[k]));
+    pointers.push_back(input->data());
+  }
+  for (const std::size_t place : program_.packed) {
+    HONE_TRY(Buffer made, allocate_buffer(program_.main.params[place]));
+    packing->push_back(std::make_shared<Buffer>(std::move(made)));
+    pointers.push_back(packing->back()->data());
+  }
+  if (kernel_.prepare(pointers.data(), nullptr) != 0)
     return error(ErrorCode::OutOfMemory, "no scratch memory to pack constants");
+  packing_ = packing;
+  arguments.keep_packing(prepare_, std::move(packing));
   return {};
 }
 

@@ -1,7 +1,11 @@
 /// A kernel with its arguments, ready to be called in this process; and the arguments and results of a task.
 #pragma once
 
+#include <deque>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hone/measure/buffers.h"
@@ -26,6 +30,13 @@ class TaskArguments {
   /// The outputs that every program must give, in their order; none if the task does not say.
   Result<const std::vector<Expected>*> expected(const codegen::Target& target);
 
+  /// Constants as a program packed them, in the order in which it names them. Candidates of a task often pack alike, and
+  /// what packs takes as long to compile as what computes: the last few packings are kept, by the text of their program.
+  using Packing = std::vector<std::shared_ptr<Buffer>>;
+  std::shared_ptr<const Packing> find_packing(std::string_view prepare);
+  void keep_packing(std::string prepare, std::shared_ptr<const Packing> packing);
+  void forget_packings() { packings_.clear(); }
+
  private:
   Result<void> run_reference(const codegen::Target& target);
   struct Found {
@@ -39,6 +50,7 @@ class TaskArguments {
   std::vector<std::shared_ptr<Buffer>> inputs_, outputs_;  ///< by place
   std::vector<Expected> expected_;
   bool has_run_reference_ = false;
+  std::deque<std::pair<std::string, std::shared_ptr<const Packing>>> packings_;  ///< the last one used comes first
 };
 
 /// A compiled program bound to the arguments of its task. Programs of one task share the memory of their outputs.
@@ -51,9 +63,10 @@ class PreparedKernel {
     std::shared_ptr<Buffer> buffer;
   };
 
-  static Result<PreparedKernel> compile(const KernelProgram& program, const codegen::Target& target);
+  /// Compiles it, without what packs its constants if that was done for another program.
+  static Result<PreparedKernel> compile(const ProgramText& text, const codegen::Target& target, TaskArguments& arguments);
   /// Makes its arguments and packs its constants; once, before it is called.
-  Result<void> bind(const KernelProgram& program, TaskArguments& arguments);
+  Result<void> bind(TaskArguments& arguments);
 
   /// Calls it; false if it found no scratch memory.
   bool call(runtime::ThreadPool* pool) const { return kernel_.entry(pointers_.data(), pool) == 0; }
@@ -66,9 +79,13 @@ class PreparedKernel {
   Result<Comparison> check(TaskArguments& arguments, const codegen::Target& target) const;
 
  private:
-  explicit PreparedKernel(LoadedKernel kernel) : kernel_(std::move(kernel)) {}
+  PreparedKernel(KernelProgram program, LoadedKernel kernel) : program_(std::move(program)), kernel_(std::move(kernel)) {}
+  Result<void> pack(TaskArguments& arguments);
 
+  KernelProgram program_;
   LoadedKernel kernel_;
+  std::string prepare_;                                     ///< the text of what packs
+  std::shared_ptr<const TaskArguments::Packing> packing_;  ///< null as long as it is not packed
   std::vector<void*> pointers_;
   std::vector<std::shared_ptr<Buffer>> touched_;
   std::vector<Output> outputs_;

@@ -15,7 +15,7 @@
 namespace hone::measure {
 
 /// Changes with the messages below, so that a worker of another version is recognised.
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 
 enum class MessageKind : std::uint8_t { Hello, Prepare, Prepared, Run, Finished };
 
@@ -43,7 +43,9 @@ struct Message {
   std::uint32_t version = kProtocolVersion;  ///< Hello
   std::string target;                        ///< Prepare
   Timing timing;                             ///< Prepare
-  std::optional<TaskText> task;              ///< Prepare: none if it is that of the last one
+  std::uint64_t task_number = 0;             ///< Prepare: which task the programs compute
+  std::optional<TaskText> task;              ///< Prepare: none if the worker was told of this number before
+  std::vector<std::uint64_t> forgotten;      ///< Prepare: tasks that will not be asked for again
   std::vector<ProgramText> programs;         ///< Prepare
   std::vector<MeasureResult> results;        ///< Prepared, Finished
 };

@@ -43,8 +43,8 @@ struct TaskData {
   bool allows_nan = false;
 };
 
-/// One program to measure. Inputs of one task share one TaskData: a worker keeps the arguments and the expected result
-/// of the last one it saw.
+/// One program to measure. Inputs of one task share one TaskData: a worker keeps the arguments and the expected results
+/// of the last few it saw.
 struct MeasureInput {
   KernelProgram program;
   std::shared_ptr<const TaskData> data;  ///< null: the defaults, no check but for NaN

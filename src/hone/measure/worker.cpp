@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <new>
 #include <optional>
 
@@ -57,21 +58,25 @@ class Worker {
     timing_ = request.timing;
     results_.assign(request.programs.size(), MeasureResult{.cache = timing_.cache});
     kernels_.resize(request.programs.size());
-    if (request.task || !arguments_) arguments_.emplace(request.task ? std::move(*request.task) : TaskText{});
+    for (const std::uint64_t number : request.forgotten) tasks_.erase(number);
+    if (request.task) tasks_.erase(request.task_number);
+    TaskText text = request.task ? *std::move(request.task) : TaskText{};
+    TaskArguments& arguments = tasks_.try_emplace(request.task_number, std::move(text)).first->second;
+    for (auto& [number, task] : tasks_)
+      if (&task != &arguments) task.forget_packings();  // which may be large
+    arguments_ = &arguments;
     for (std::size_t i = 0; i < request.programs.size(); ++i) {
       const auto begin = std::chrono::steady_clock::now();
-      KernelProgram program;
       guard(results_[i], TrialStatus::CompileError, [&]() -> Result<void> {
         HONE_TRY(target_, codegen::parse_target(request.target));
-        HONE_TRY(program, parse(request.programs[i]));
-        HONE_TRY(kernels_[i], PreparedKernel::compile(program, target_));
+        HONE_TRY(kernels_[i], PreparedKernel::compile(request.programs[i], target_, *arguments_));
         return {};
       });
       results_[i].compile_ms =
           std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
       if (!kernels_[i]) continue;
       guard(results_[i], TrialStatus::RunError, [&]() -> Result<void> {
-        HONE_TRY(kernels_[i]->bind(program, *arguments_));
+        HONE_TRY(kernels_[i]->bind(*arguments_));
         const auto expected = arguments_->expected(target_);
         if (!expected) return error(expected.error().code, "the reference: {}", expected.error().message);
         return {};
@@ -122,7 +127,8 @@ class Worker {
 
   codegen::Target target_;
   Timing timing_;
-  std::optional<TaskArguments> arguments_;
+  std::map<std::uint64_t, TaskArguments> tasks_;
+  TaskArguments* arguments_ = nullptr;  ///< of the task at hand
   std::vector<std::optional<PreparedKernel>> kernels_;
   std::vector<MeasureResult> results_;
   std::unique_ptr<runtime::ThreadPool> pool_;

@@ -16,9 +16,15 @@ struct Packed {
   Expr input, buffer;
 };
 
-/// The one buffer the block copies from and the one it copies to, if they may become parameters.
-Result<Packed> packed_by(const Program& program, const Block& block) {
-  const std::vector<Expr> reads = read_buffers(block), writes = written_buffers(block);
+/// A root statement that packs.
+struct Packing {
+  std::vector<Packed> packed;
+  std::vector<Expr> helpers;  ///< buffers that are filled and read on the way
+};
+
+/// What a nest reads of the parameters to fill a buffer, and that buffer, if they may become parameters.
+Result<Packed> packed_by(const Program& program, const Block& block, std::vector<Expr> reads) {
+  const std::vector<Expr> writes = written_buffers(block);
   if (reads.size() != 1 || writes.size() != 1 || !is_param(program, reads[0]) || is_param(program, writes[0]))
     return error(ErrorCode::IllegalStep,
                  "split_prepack: block '{}' reads {} and writes {} buffers, allowed is a copy of an input to an "
@@ -32,15 +38,44 @@ Result<Packed> packed_by(const Program& program, const Block& block) {
   return Packed{reads[0], writes[0]};
 }
 
-/// The packing blocks of a root statement, none if it computes only.
-Result<std::vector<Path>> packing_blocks(const Stmt& s) {
+/// Whether a block that stands in one nest with packing only serves it: nobody outside reads what it writes.
+bool is_helper(const Program& program, const Stmt& nest, const Block& block) {
+  const std::vector<Path> inside = blocks_below(Path{{nest}});
+  const auto is_inside = [&](const Path& reader) {
+    return std::any_of(inside.begin(), inside.end(),
+                       [&](const Path& path) { return path.block().name == reader.block().name; });
+  };
+  for (const Expr& buffer : written_buffers(block)) {
+    const std::vector<Path> all = readers(program, buffer);
+    if (is_param(program, buffer) || !std::all_of(all.begin(), all.end(), is_inside)) return false;
+  }
+  return true;
+}
+
+/// What a root statement packs, nothing if it computes only.
+Result<Packing> packing_of(const Program& program, const Stmt& s) {
   std::vector<Path> packing, computing;
   for (Path& path : blocks_below(Path{{s}}))
     (find(path.block().annotations, kPrepack) ? packing : computing).push_back(std::move(path));
-  if (!packing.empty() && !computing.empty())
-    return error(ErrorCode::IllegalStep, "split_prepack: block '{}' stands in one nest with block '{}'",
-                 packing[0].block().name, computing[0].block().name);
-  return packing;
+  Packing all;
+  if (packing.empty()) return all;
+  for (const Path& path : computing) {
+    if (packing.size() != 1 || !is_helper(program, s, path.block()))
+      return error(ErrorCode::IllegalStep, "split_prepack: block '{}' stands in one nest with block '{}'",
+                   packing[0].block().name, path.block().name);
+    for (const Expr& buffer : written_buffers(path.block())) all.helpers.push_back(buffer);
+  }
+  for (const Path& path : packing) {
+    std::vector<Expr> reads = read_buffers(path.block());
+    for (const Path& helper : computing)
+      for (const Expr& buffer : read_buffers(helper.block())) reads.push_back(buffer);
+    std::vector<Expr> from_outside;
+    for (const Expr& buffer : reads)
+      if (!contains(all.helpers, buffer) && !contains(from_outside, buffer)) from_outside.push_back(buffer);
+    HONE_TRY(const Packed entry, packed_by(program, path.block(), std::move(from_outside)));
+    all.packed.push_back(entry);
+  }
+  return all;
 }
 
 }  // namespace
@@ -51,17 +86,18 @@ Result<std::pair<Program, Program>> split_prepack(const Program& program) {
   const std::vector<Stmt> stmts = sequence ? sequence->stmts : std::vector<Stmt>{path.target()};
   std::vector<Packed> packed;
   std::vector<Stmt> prepare, rest;
+  std::vector<Expr> helpers;
   for (const Stmt& s : stmts) {
-    HONE_TRY(const std::vector<Path> packing, packing_blocks(s));
-    for (const Path& block : packing) {
-      HONE_TRY(const Packed entry, packed_by(program, block.block()));
+    HONE_TRY(const Packing packing, packing_of(program, s));
+    for (const Packed& entry : packing.packed) {
       for (const Packed& known : packed)
         if (known.input.is(entry.input))
           return error(ErrorCode::IllegalStep, "split_prepack: input '{}' is packed twice, allowed is once",
                        name_of(entry.input));
       packed.push_back(entry);
     }
-    (packing.empty() ? rest : prepare).push_back(s);
+    helpers.insert(helpers.end(), packing.helpers.begin(), packing.helpers.end());
+    (packing.packed.empty() ? rest : prepare).push_back(s);
   }
   if (packed.empty())
     return error(ErrorCode::IllegalStep, "split_prepack: no block of '{}' is annotated '{}'", program.name, kPrepack);
@@ -78,6 +114,10 @@ Result<std::pair<Program, Program>> split_prepack(const Program& program) {
         main.params.begin(), main.params.end(), [&](const Expr& param) { return param.is(entry.input); }, entry.buffer);
   }
   for (const Packed& entry : packed) before.params.push_back(entry.buffer);
+  for (const Expr& helper : helpers) {
+    before = allocate(before, helper);
+    main = remove_allocation(main, helper);
+  }
   return std::pair(std::move(before), std::move(main));
 }
 

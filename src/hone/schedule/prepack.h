@@ -18,7 +18,7 @@ inline constexpr std::string_view kPrepack = "prepack";
 /// inputs that are packed, then the packed buffers, and fills these. The second has the name and parameters of the
 /// program, with each packed input replaced by its packed buffer. An error if there is nothing to split off, if a
 /// packed input is read elsewhere or packed twice, or if packing was moved into another computation or its buffer out
-/// of global memory.
+/// of global memory. What is computed in the nest of a packing block, and for it alone, goes with it.
 Result<std::pair<Program, Program>> split_prepack(const Program& program);
 
 /// A scheduled program in the form in which kernels are called (see "Kernels and the runtime" in ARCHITECTURE.md), with

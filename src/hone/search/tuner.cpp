@@ -26,6 +26,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kChallengers = 3;
 /// A challenger must gain this much: less is noise, or not worth another kernel.
 constexpr double kSmallestGain = 0.01;
+/// What takes so many times as long as the fastest is timed once.
+constexpr double kHopeless = 3;
 constexpr double kSignificance = 0.05;
 constexpr int kCrownRepeats = 7;
 /// Where a search ranks all candidates again and again, it gets to know so many new ones each time.
@@ -217,6 +219,9 @@ class Tuner {
       return 0;
     }
     report_.progress.current = task;
+    measure::Timing timing = options_.measurer.timing;
+    if (const double best = fastest(state); std::isfinite(best)) timing.hopeless_ns = kHopeless * best * 1e9;
+    measurer_->set_timing(timing);
     std::size_t next = 0;
     std::vector<std::size_t> under_way;
     const auto give = [&]() -> std::optional<measure::MeasureInput> {
@@ -305,7 +310,7 @@ class Tuner {
       if (!built) return;
       inputs.push_back({schedule::split_packing(built->program), state.data});
     }
-    measure::Timing timing = measurer_->options().timing;
+    measure::Timing timing = options_.measurer.timing;
     timing.repeats = std::max(timing.repeats, kCrownRepeats);
     const std::vector<measure::MeasureResult> results = measurer_->compare(inputs, timing);
     std::size_t best = 0;

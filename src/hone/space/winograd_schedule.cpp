@@ -75,7 +75,6 @@ class WinogradMaker {
   /// Weights at the points, in panels as wide as the register tile of the products.
   Result<void> weight(bool packs_ahead) {
     const std::string& name = stages_.weight_points;
-    HONE_TRY(apply(ComputeInline{stages_.weight_rows}));
     const std::vector<std::string> l = loops(name);
     const std::string &a = l[0], &b = l[1], &o = l[2], &c = l[3];
     HONE_TRY(apply_all({
@@ -84,6 +83,14 @@ class WinogradMaker {
         Vectorize{part(o, 1)},
         Unroll{a},
         Unroll{b},
+        ComputeAt{stages_.weight_rows, c},
+    }));
+    const std::vector<std::string> rows = loops(stages_.weight_rows);
+    HONE_TRY(apply_all({
+        Reorder{{rows[3], rows[0], rows[1], rows[2]}},
+        Unroll{rows[0]},
+        Unroll{rows[1]},
+        Vectorize{rows[2]},
     }));
     if (is_parallel_) HONE_TRY(apply(Parallel{part(o, 0)}));
     if (packs_ahead) HONE_TRY(apply(Annotate{name, std::string(kPrepack), "1"}));
