@@ -16,6 +16,9 @@ namespace {
 
 std::string part(const std::string& loop, int number) { return fmt::format("{}.{}", loop, number); }
 
+/// Beyond so many results in each direction, what transforms a tile is too long to be written out for each border.
+constexpr std::int64_t kSmallTile = 4;
+
 /// The tile cut to what there is.
 WinogradTile within(WinogradTile tile, const WinogradStages& stages, std::int64_t lanes) {
   const auto cut = [](std::int64_t value, std::int64_t most) {
@@ -169,17 +172,27 @@ class WinogradMaker {
         ComputeAt{stages_.input_rows, tile},
     }));
     HONE_TRY(unroll_points(stages_.input_rows));
-    if (!stages_.pad.empty()) HONE_TRY(patch(tile));
+    if (!stages_.pad.empty()) HONE_TRY(stages_.tile > kSmallTile ? strip(l[3]) : patch(tile));
     if (is_one_block_ && is_parallel_) HONE_TRY(apply(Parallel{part(c, 0)}));
     return gather_points(name);
   }
 
-  /// The padded input of one tile, channels last as the vectors run.
+  /// The padded input of one tile, channels last as the vectors run. Tiles at the borders are code of their own.
   Result<void> patch(const std::string& tile) {
-    HONE_TRY(apply_all(
-        {TransformLayout{buffer_of(stages_.pad), "(n, c, y, x) -> (n, y, x, c)"}, ComputeAt{stages_.pad, tile}}));
+    HONE_TRY(pad_at(tile));
     const std::vector<std::string> l = loops(stages_.pad);
-    return apply_all({Reorder{{l[0], l[2], l[3], l[1]}}, Unroll{l[2]}, Unroll{l[3]}, Vectorize{l[1]}});
+    return apply_all({Unroll{l[1]}, Unroll{l[2]}});
+  }
+
+  /// The padded input of a row of tiles: borders are dealt with where it is copied, and all tiles are transformed by one
+  /// piece of code, which is long where tiles are large.
+  Result<void> strip(const std::string& row) { return pad_at(row); }
+
+  Result<void> pad_at(const std::string& loop) {
+    HONE_TRY(apply_all(
+        {TransformLayout{buffer_of(stages_.pad), "(n, c, y, x) -> (n, y, x, c)"}, ComputeAt{stages_.pad, loop}}));
+    const std::vector<std::string> l = loops(stages_.pad);
+    return apply_all({Reorder{{l[0], l[2], l[3], l[1]}}, Vectorize{l[1]}});
   }
 
   /// Fetches what the next block of tiles reads and writes of the parameters while the products of this one are made,
