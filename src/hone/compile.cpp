@@ -21,8 +21,9 @@ using runtime::Slot;
 /// Turns the groups of a stage into the slots and steps of a plan.
 class PlanWriter {
  public:
-  PlanWriter(const graph::Stage& stage, const graph::ChannelBlocks& blocks, const MakeBody& make_body)
-      : stage_(stage), blocks_(blocks), make_body_(make_body) {}
+  PlanWriter(const graph::Stage& stage, const graph::ChannelBlocks& blocks, KernelCache& cache,
+             const MakeBody& make_body)
+      : stage_(stage), blocks_(blocks), kernels_(cache), make_body_(make_body) {}
 
   Result<std::unique_ptr<runtime::Plan>> run(const std::vector<Group>& groups,
                                              const std::vector<std::shared_ptr<const CompiledKernel>>& kernels) {
@@ -48,6 +49,7 @@ class PlanWriter {
     for (const ValueId id : stage_.graph.outputs) parts_.outputs.push_back(kept_slot(id));
     for (Slot& slot : parts_.slots)
       if (slot.place == Place::Arena) slot.place = parts_.slots[slot.memory].place;
+    drop_unused_constants();
     return std::make_unique<runtime::Plan>(std::move(parts_));
   }
 
@@ -123,22 +125,19 @@ class PlanWriter {
   /// Brings the constants among `args` into the layout that the kernel wants.
   Result<void> pack(const CompiledKernel& kernel, std::vector<std::size_t>& args) {
     if (!kernel.prepare) return {};
-    std::vector<void*> pointers;
+    std::vector<runtime::Tensor> constants;
     for (const CompiledKernel::Packed& packed : kernel.packed)
-      pointers.push_back(parts_.slots[args[packed.param]].constant.tensor()->data());
+      constants.push_back(*parts_.slots[args[packed.param]].constant.tensor());
+    HONE_TRY(std::vector<runtime::Tensor> all, kernels_.pack(kernel, constants));
     std::vector<std::size_t> made;
-    for (const CompiledKernel::Packed& packed : kernel.packed) {
-      HONE_TRY(runtime::Tensor tensor, runtime::Tensor::allocate(packed.type, packed.shape));
-      pointers.push_back(tensor.data());
+    for (runtime::Tensor& tensor : all) {
       made.push_back(add_slot(kAbsent, Place::Constant));
       Slot& slot = parts_.slots.back();
-      slot.name = parts_.slots[args[packed.param]].name + ".packed";
-      slot.type = packed.type;
-      slot.shape = packed.shape;
+      slot.name = parts_.slots[args[kernel.packed[made.size() - 1].param]].name + ".packed";
+      slot.type = tensor.type();
+      slot.shape = tensor.shape();
       slot.constant = std::move(tensor);
     }
-    if (kernel.prepare(pointers.data(), nullptr) != 0)
-      return error(ErrorCode::OutOfMemory, "no scratch memory to pack constants");
     for (std::size_t i = 0; i < made.size(); ++i) args[kernel.packed[i].param] = made[i];
     return {};
   }
@@ -170,8 +169,28 @@ class PlanWriter {
     parts_.steps.push_back(std::move(step));
   }
 
+  /// Lets go of constants that are used only as kernels packed them.
+  void drop_unused_constants() {
+    std::vector<bool> is_used(parts_.slots.size());
+    const auto use = [&](const std::vector<std::size_t>& slots) {
+      for (const std::size_t slot : slots)
+        if (slot != runtime::kNoSlot) is_used[parts_.slots[slot].memory] = true;
+    };
+    use(parts_.outputs);
+    for (const runtime::Step& step : parts_.steps) {
+      if (const auto* kernel = std::get_if<runtime::KernelStep>(&step.call)) use(kernel->args);
+      if (const auto* host = std::get_if<runtime::HostStep>(&step.call)) {
+        use(host->inputs);
+        for (const runtime::HostStep::BoundBody& body : host->bodies) use(body.captures);
+      }
+    }
+    for (std::size_t i = 0; i < is_used.size(); ++i)
+      if (!is_used[i] && parts_.slots[i].place == Place::Constant) parts_.slots[i].constant = {};
+  }
+
   const graph::Stage& stage_;
   const graph::ChannelBlocks& blocks_;
+  KernelCache& kernels_;
   const MakeBody& make_body_;
   runtime::PlanParts parts_;
   std::map<ValueId, std::size_t> slots_;
@@ -231,7 +250,7 @@ Result<std::unique_ptr<runtime::Plan>> compile(const graph::Stage& stage, Kernel
     tasks.push_back(std::move(task));
   }
   HONE_TRY(const auto compiled, kernels.compile(tasks));
-  return PlanWriter(stage, blocks, make_body).run(groups, compiled);
+  return PlanWriter(stage, blocks, kernels, make_body).run(groups, compiled);
 }
 
 }  // namespace hone

@@ -42,6 +42,7 @@ Result<CompiledKernel> compile_candidate(const space::Space& space, const space:
     for (const ir::Expr& extent : buffer.get<ir::Buffer>().shape) packed.shape.push_back(ir::constant_value(extent));
     kernel.packed.push_back(std::move(packed));
   }
+  if (program.prepare) kernel.packing = ir::structural_hash(*program.prepare);
   return kernel;
 }
 
@@ -59,6 +60,46 @@ double flops_of(const ir::Function& naive) {
     flops += points * operations;
   });
   return flops;
+}
+
+std::optional<runtime::Tensor> KernelCache::find_packing(const KnownPacking& known,
+                                                         const runtime::Tensor& constant) const {
+  const std::shared_ptr<const void> owner = known.owner.lock();
+  if (!owner || known.constant.lock() != constant.owner()) return std::nullopt;
+  return runtime::Tensor::view(known.packed.type(), known.packed.shape(), const_cast<std::byte*>(known.packed.data()),
+                               owner);
+}
+
+Result<std::vector<runtime::Tensor>> KernelCache::pack(const CompiledKernel& kernel,
+                                                       std::span<const runtime::Tensor> constants) {
+  const std::scoped_lock lock(packing_mutex_);
+  std::erase_if(packings_, [](const auto& entry) {
+    return std::any_of(entry.second.begin(), entry.second.end(), [](const KnownPacking& k) { return k.owner.expired(); });
+  });
+  std::vector<const std::byte*> places;
+  for (const runtime::Tensor& constant : constants) places.push_back(constant.data());
+  std::vector<KnownPacking>& known = packings_[{kernel.packing, places}];
+  std::vector<runtime::Tensor> packed;
+  for (std::size_t i = 0; i < known.size(); ++i)
+    if (std::optional<runtime::Tensor> tensor = find_packing(known[i], constants[i])) packed.push_back(*std::move(tensor));
+  if (packed.size() == constants.size()) return packed;
+
+  packed.clear();
+  known.clear();
+  std::vector<void*> pointers;
+  for (const runtime::Tensor& constant : constants) pointers.push_back(const_cast<std::byte*>(constant.data()));
+  for (const CompiledKernel::Packed& one : kernel.packed) {
+    HONE_TRY(runtime::Tensor tensor, runtime::Tensor::allocate(one.type, one.shape));
+    pointers.push_back(tensor.data());
+    packed.push_back(std::move(tensor));
+  }
+  if (kernel.prepare(pointers.data(), nullptr) != 0)
+    return error(ErrorCode::OutOfMemory, "no scratch memory to pack constants");
+  for (std::size_t i = 0; i < packed.size(); ++i)
+    known.push_back({constants[i].owner(),
+                     runtime::Tensor::view(packed[i].type(), packed[i].shape(), packed[i].data(), nullptr),
+                     packed[i].owner()});
+  return packed;
 }
 
 Result<std::shared_ptr<const CompiledKernel>> KernelCache::compile_one(const space::Task& task) {

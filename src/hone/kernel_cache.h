@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct CompiledKernel {
   runtime::KernelEntry entry = nullptr;
   runtime::KernelEntry prepare = nullptr;  ///< takes the constants at the places of `packed`, then their packed buffers
   std::vector<Packed> packed;
+  ir::Hash128 packing;                      ///< the structure of `prepare`
   double flops = 0;                         ///< floating-point operations of one call, whatever the algorithm
   Origin origin = Origin::Default;          ///< of the candidate that it was compiled from
   std::shared_ptr<const space::Task> task;  ///< null unless the cache keeps tasks
@@ -51,6 +53,10 @@ class KernelCache {
   /// The kernels of all tasks, in their order; what is missing is compiled, on all cores.
   Result<std::vector<std::shared_ptr<const CompiledKernel>>> compile(const std::vector<space::Task>& tasks);
 
+  /// Packs constants, given in the order of `kernel.packed`, as the kernel wants them. What is packed already, for
+  /// another plan that is still there, is shared: kernels for other shapes often pack alike.
+  Result<std::vector<runtime::Tensor>> pack(const CompiledKernel& kernel, std::span<const runtime::Tensor> constants);
+
   /// The kernel with this entry; null if it is none of ours.
   std::shared_ptr<const CompiledKernel> find(runtime::KernelEntry entry) const;
 
@@ -60,13 +66,23 @@ class KernelCache {
  private:
   using Key = std::pair<ir::Hash128, std::vector<std::size_t>>;
 
+  /// A constant and what it was packed to, as long as both are there.
+  struct KnownPacking {
+    std::weak_ptr<const void> constant;
+    runtime::Tensor packed;  ///< without its owner
+    std::weak_ptr<const void> owner;
+  };
+
   Result<std::shared_ptr<const CompiledKernel>> compile_one(const space::Task& task);
+  std::optional<runtime::Tensor> find_packing(const KnownPacking& known, const runtime::Tensor& constant) const;
 
   codegen::Target target_;
   Tuned tuned_;
   bool keeps_tasks_;
   mutable std::mutex mutex_;
+  std::mutex packing_mutex_;
   std::map<Key, std::shared_ptr<const CompiledKernel>> kernels_;
+  std::map<std::pair<ir::Hash128, std::vector<const std::byte*>>, std::vector<KnownPacking>> packings_;
 };
 
 }  // namespace hone

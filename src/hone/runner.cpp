@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <malloc.h>
+#include <map>
 
 #include "hone/graph/evaluate.h"
 #include "hone/graph/operator.h"
@@ -26,6 +28,19 @@ Result<Value> own_copy(const Value& value) {
   HONE_TRY(Tensor made, Tensor::allocate(tensor->type(), tensor->shape()));
   if (tensor->bytes() > 0) std::memcpy(made.data(), tensor->data(), tensor->bytes());
   return Value(std::move(made));
+}
+
+/// Gives back what compiling used, and the memory of constants that nothing but the graph holds: kernels have packed
+/// copies of their own. Those are read again for other shapes.
+void give_back_memory(const graph::Graph& graph) {
+  std::map<const void*, long> held;
+  for (const auto& [id, value] : graph.constants)
+    if (const Tensor* tensor = value.tensor(); tensor && tensor->owner()) ++held[tensor->owner().get()];
+  for (const std::shared_ptr<runtime::BackedBytes>& memory : graph.backed)
+    if (memory.use_count() == 1 + held[memory.get()]) memory->give_back();
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
 }
 
 }  // namespace
@@ -67,9 +82,11 @@ Result<std::shared_ptr<const Runner::Specialization>> Runner::find_or_make(std::
                 specializations_.begin() + static_cast<std::ptrdiff_t>(i) + 1, specializations_.end());
     return specializations_.back();
   }
-  HONE_TRY(std::shared_ptr<const Specialization> made, make(inputs));
+  Result<std::shared_ptr<const Specialization>> made = make(inputs);
+  give_back_memory(*graph_);
+  if (!made) return made;
   if (specializations_.size() >= context_->max_specializations) specializations_.erase(specializations_.begin());
-  specializations_.push_back(made);
+  specializations_.push_back(*made);
   return made;
 }
 
@@ -83,6 +100,7 @@ Result<std::shared_ptr<const Runner::Specialization>> Runner::make(std::span<con
     }
     made->given.push_back(std::move(given));
   }
+  for (const std::shared_ptr<runtime::BackedBytes>& memory : graph_->backed) HONE_TRY(memory->restore());
   const graph::Evaluate evaluate = folding_evaluator(context_);
   HONE_TRY(graph::Stage stage, graph::specialize(*graph_, made->given, evaluate));
   HONE_TRY(stage, graph::optimize(std::move(stage), made->given, evaluate));

@@ -155,7 +155,10 @@ Result<Session> Session::make(graph::Graph graph, const Impl& shared) {
   for (const graph::ValueId id : graph.overridable) impl->overridable.push_back(port_of(graph, id));
   if (!graph.overridable.empty()) impl->source = std::make_unique<const graph::Graph>(graph);
   graph.overridable.clear();
+  std::vector<std::shared_ptr<runtime::BackedBytes>> backed = std::move(graph.backed);
   HONE_TRY(graph, graph::optimize(std::move(graph), folding_evaluator(impl->context)));
+  std::erase_if(backed, [](const auto& memory) { return memory.use_count() == 1; });
+  graph.backed = std::move(backed);
   impl->graph = std::make_shared<const graph::Graph>(std::move(graph));
   impl->runner = std::make_unique<Runner>(impl->graph, impl->context);
   return Session(std::move(impl));

@@ -44,9 +44,10 @@ Result<void> check_outline(onnx::ModelProto& model, const std::filesystem::path&
   return check_supported(outline);
 }
 
-Result<graph::Graph> import_parsed(onnx::ModelProto& model, const std::filesystem::path& folder) {
+Result<graph::Graph> import_parsed(onnx::ModelProto& model, const std::filesystem::path& folder,
+                                   std::optional<TensorDecoder::Origin> origin = {}) {
   HONE_TRY(check_outline(model, folder));
-  TensorDecoder tensors(folder);
+  TensorDecoder tensors(folder, std::move(origin));
   HONE_TRY(graph::Graph graph, read_graph(model, tensors, Contents::Take));
   for (const onnx::StringStringEntryProto& entry : model.metadata_props()) graph.metadata[entry.key()] = entry.value();
   if (!graph.name.empty()) graph.metadata["graph"] = graph.name;
@@ -56,6 +57,7 @@ Result<graph::Graph> import_parsed(onnx::ModelProto& model, const std::filesyste
                                      : model.producer_name() + " " + model.producer_version();
   HONE_TRY(graph, graph::upgrade(std::move(graph)));
   HONE_TRY(graph::verify(graph));
+  graph.backed = tensors.take_backed();
   return graph;
 }
 
@@ -72,13 +74,12 @@ Result<graph::Graph> import_onnx(const std::filesystem::path& file) {
   const auto about_file = [&](const Error& failure) {
     return error(failure.code, "'{}': {}", file.string(), failure.message);
   };
-  {
-    HONE_TRY(const std::shared_ptr<const MappedFile> content, MappedFile::open(file));
-    if (auto parsed = parse_model(content->bytes(), model); !parsed) return about_file(parsed.error());
-  }
+  HONE_TRY(const std::shared_ptr<const MappedFile> content, MappedFile::open(file));
+  HONE_TRY(const auto source, runtime::SourceFile::open(file));
+  if (auto parsed = parse_model(content->bytes(), model); !parsed) return about_file(parsed.error());
   std::filesystem::path folder = file.parent_path();
   if (folder.empty()) folder = ".";
-  auto graph = import_parsed(model, folder);
+  auto graph = import_parsed(model, folder, TensorDecoder::Origin{source, content->bytes()});
   if (!graph) return about_file(graph.error());
   return graph;
 }
