@@ -74,14 +74,16 @@ Result<std::vector<runtime::Tensor>> KernelCache::pack(const CompiledKernel& ker
                                                        std::span<const runtime::Tensor> constants) {
   const std::scoped_lock lock(packing_mutex_);
   std::erase_if(packings_, [](const auto& entry) {
-    return std::any_of(entry.second.begin(), entry.second.end(), [](const KnownPacking& k) { return k.owner.expired(); });
+    return std::any_of(entry.second.begin(), entry.second.end(),
+                       [](const KnownPacking& k) { return k.owner.expired(); });
   });
   std::vector<const std::byte*> places;
   for (const runtime::Tensor& constant : constants) places.push_back(constant.data());
   std::vector<KnownPacking>& known = packings_[{kernel.packing, places}];
   std::vector<runtime::Tensor> packed;
   for (std::size_t i = 0; i < known.size(); ++i)
-    if (std::optional<runtime::Tensor> tensor = find_packing(known[i], constants[i])) packed.push_back(*std::move(tensor));
+    if (std::optional<runtime::Tensor> tensor = find_packing(known[i], constants[i]))
+      packed.push_back(*std::move(tensor));
   if (packed.size() == constants.size()) return packed;
 
   packed.clear();

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "hone/runtime/backed_bytes.h"
 #include "hone/runtime/attribute.h"
+#include "hone/runtime/backed_bytes.h"
 #include "hone/runtime/host_kernel.h"
 #include "hone/runtime/value.h"
 
@@ -86,7 +86,8 @@ struct Graph {
   std::vector<ValueId> inputs, outputs;
   std::vector<ValueId> captured;                ///< values that a graph around this one provides; see Subgraph
   std::map<ValueId, runtime::Value> constants;  ///< initializers, and what folding found
-  /// Memory of large constants that the model's file has as well: a runner may give it back while it needs none of them.
+  /// Memory of large constants that the model's file has as well: a runner may give it back while it needs none of
+  /// them.
   std::vector<std::shared_ptr<runtime::BackedBytes>> backed;
   std::vector<ValueId> overridable;             ///< constants that a caller may ask to have as inputs, before any pass
   std::map<std::string, std::int64_t> opsets;   ///< the version of each domain

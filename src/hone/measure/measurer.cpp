@@ -166,7 +166,8 @@ class Measurer::Impl {
   /// Says in the message which task it is about; true if the worker has to be told all about it.
   bool name_task(Desk& desk, const std::shared_ptr<const TaskData>& data, std::int64_t bytes, Message& message) {
     std::deque<KnownTask>& known = desk.known;
-    const auto found = std::find_if(known.begin(), known.end(), [&](const KnownTask& task) { return task.data == data; });
+    const auto found =
+        std::find_if(known.begin(), known.end(), [&](const KnownTask& task) { return task.data == data; });
     const bool is_new = found == known.end();
     if (is_new) {
       known.push_front({data, ++last_task_, bytes});

@@ -65,7 +65,8 @@ Result<const std::vector<Expected>*> TaskArguments::expected(const codegen::Targ
 }
 
 std::shared_ptr<const TaskArguments::Packing> TaskArguments::find_packing(std::string_view prepare) {
-  const auto found = std::find_if(packings_.begin(), packings_.end(), [&](const auto& p) { return p.first == prepare; });
+  const auto found =
+      std::find_if(packings_.begin(), packings_.end(), [&](const auto& p) { return p.first == prepare; });
   if (found == packings_.end()) return nullptr;
   std::rotate(packings_.begin(), found, found + 1);
   return packings_.front().second;

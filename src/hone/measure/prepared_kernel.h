@@ -30,8 +30,9 @@ class TaskArguments {
   /// The outputs that every program must give, in their order; none if the task does not say.
   Result<const std::vector<Expected>*> expected(const codegen::Target& target);
 
-  /// Constants as a program packed them, in the order in which it names them. Candidates of a task often pack alike, and
-  /// what packs takes as long to compile as what computes: the last few packings are kept, by the text of their program.
+  /// Constants as a program packed them, in the order in which it names them. Candidates of a task often pack alike,
+  /// and what packs takes as long to compile as what computes: the last few packings are kept, by the text of their
+  /// program.
   using Packing = std::vector<std::shared_ptr<Buffer>>;
   std::shared_ptr<const Packing> find_packing(std::string_view prepare);
   void keep_packing(std::string prepare, std::shared_ptr<const Packing> packing);
@@ -64,7 +65,8 @@ class PreparedKernel {
   };
 
   /// Compiles it, without what packs its constants if that was done for another program.
-  static Result<PreparedKernel> compile(const ProgramText& text, const codegen::Target& target, TaskArguments& arguments);
+  static Result<PreparedKernel> compile(const ProgramText& text, const codegen::Target& target,
+                                        TaskArguments& arguments);
   /// Makes its arguments and packs its constants; once, before it is called.
   Result<void> bind(TaskArguments& arguments);
 
@@ -79,12 +81,13 @@ class PreparedKernel {
   Result<Comparison> check(TaskArguments& arguments, const codegen::Target& target) const;
 
  private:
-  PreparedKernel(KernelProgram program, LoadedKernel kernel) : program_(std::move(program)), kernel_(std::move(kernel)) {}
+  PreparedKernel(KernelProgram program, LoadedKernel kernel)
+      : program_(std::move(program)), kernel_(std::move(kernel)) {}
   Result<void> pack(TaskArguments& arguments);
 
   KernelProgram program_;
   LoadedKernel kernel_;
-  std::string prepare_;                                     ///< the text of what packs
+  std::string prepare_;                                    ///< the text of what packs
   std::shared_ptr<const TaskArguments::Packing> packing_;  ///< null as long as it is not packed
   std::vector<void*> pointers_;
   std::vector<std::shared_ptr<Buffer>> touched_;

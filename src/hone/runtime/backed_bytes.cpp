@@ -12,8 +12,7 @@ namespace hone::runtime {
 
 Result<std::shared_ptr<const SourceFile>> SourceFile::open(const std::filesystem::path& file) {
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0)
-    return error(ErrorCode::NotFound, "cannot open '{}': {}", file.string(), std::strerror(errno));
+  if (descriptor < 0) return error(ErrorCode::NotFound, "cannot open '{}': {}", file.string(), std::strerror(errno));
   const std::shared_ptr<SourceFile> opened(new SourceFile(descriptor, file.string()));
   struct stat status = {};
   if (::fstat(descriptor, &status) != 0)

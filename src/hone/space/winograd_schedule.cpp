@@ -184,8 +184,8 @@ class WinogradMaker {
     return apply_all({Unroll{l[1]}, Unroll{l[2]}});
   }
 
-  /// The padded input of a row of tiles: borders are dealt with where it is copied, and all tiles are transformed by one
-  /// piece of code, which is long where tiles are large.
+  /// The padded input of a row of tiles: borders are dealt with where it is copied, and all tiles are transformed by
+  /// one piece of code, which is long where tiles are large.
   Result<void> strip(const std::string& row) { return pad_at(row); }
 
   Result<void> pad_at(const std::string& loop) {
