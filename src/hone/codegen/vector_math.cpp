@@ -45,11 +45,13 @@ Expr any(const Expr& lanes) { return call(Intrinsic::ReduceMax, {lanes}); }
 }  // namespace math
 
 Expr expand_math(Intrinsic function, std::span<const Expr> args) {
-  if (function == Intrinsic::Sigmoid) return math::sigmoid(args[0]);
-  if (args[0].type().scalar != Scalar::F32) return {};
+  if (args[0].type().scalar != Scalar::F32)
+    return function == Intrinsic::Sigmoid ? math::wide_sigmoid(args[0]) : Expr();
   switch (function) {
     case Intrinsic::Exp:
       return math::exp(args[0]);
+    case Intrinsic::Sigmoid:
+      return math::sigmoid(args[0]);
     case Intrinsic::Exp2:
       return math::exp2(args[0]);
     case Intrinsic::Expm1:

@@ -47,8 +47,9 @@ Expr atan(const Expr& x);
 Expr atan2(const Expr& y, const Expr& x);
 Expr pow(const Expr& x, const Expr& y);
 Expr cbrt(const Expr& x);
-/// On any floating type.
 Expr sigmoid(const Expr& x);
+/// On other floating types.
+Expr wide_sigmoid(const Expr& x);
 
 /// A constant of the type of `x`.
 Expr like(const Expr& x, double value);

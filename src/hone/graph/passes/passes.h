@@ -45,6 +45,10 @@ Draft cancel_transposes(Draft draft);
 /// MatMul before them. A batch normalisation with nothing before it becomes a product and a sum.
 Draft fold_batch_norms(Draft draft);
 
+/// Gives a convolution with many channels before a pooling over whole images as many that they fill vectors, and cuts
+/// the result: SqueezeNet's last one has 1000.
+Draft pad_channels(Draft draft);
+
 /// Finds Gelu (by erf or tanh), Swish, HardSwish and Mish that exporters wrote in several nodes.
 Draft recognize_activations(Draft draft);
 
