@@ -31,7 +31,7 @@ using tensor::Indices;
 using tensor::Tensor;
 using Clock = std::chrono::steady_clock;
 
-/// A convolution with bias and relu on an image of `size` by `size`.
+/// A convolution with bias and an activation on an image of `size` by `size`.
 struct Layer {
   std::string name;
   std::int64_t in, out, size, kernel, stride, groups;
@@ -74,7 +74,7 @@ std::vector<Layer> layers() {
 }
 
 /// The layer as a group of operators gives it, its image in and out in blocks of `lanes` channels where these divide.
-ir::Function naive_program(const Layer& layer, std::int64_t lanes) {
+ir::Function naive_program(const Layer& layer, std::int64_t lanes, bool is_swish) {
   const Tensor x = tensor::placeholder("x", {1, layer.in, layer.size, layer.size});
   const Tensor w = tensor::placeholder("w", {layer.out, layer.in / layer.groups, layer.kernel, layer.kernel});
   const Tensor b = tensor::placeholder("b", {layer.out});
@@ -86,8 +86,11 @@ ir::Function naive_program(const Layer& layer, std::int64_t lanes) {
   const Tensor y = layer.groups > 1 ? *tensor::depthwise_conv(x, w, options) : *tensor::conv(x, w, options);
   const Tensor biased =
       tensor::compute("biased", tensor::axes_of(y.shape()), [&](const Indices& i) { return y(i) + b(i[1]); });
-  const Tensor out = tensor::compute("out", tensor::axes_of(y.shape()),
-                                     [&](const Indices& i) { return ir::max(biased(i), ir::constant(ir::kF32, 0.0)); });
+  const Tensor out = tensor::compute("out", tensor::axes_of(y.shape()), [&](const Indices& i) {
+    const ir::Expr value = biased(i);
+    if (is_swish) return value * ir::call(ir::Intrinsic::Sigmoid, {value});
+    return ir::max(value, ir::constant(ir::kF32, 0.0));
+  });
   ir::Function program = tensor::lower("kernel", {x, w, b}, {out});
   for (const auto& [param, channels] : {std::pair<std::size_t, std::int64_t>{0, layer.in}, {3, layer.out}})
     for (std::int64_t block = lanes; block >= 4; block /= 2)
@@ -101,6 +104,7 @@ ir::Function naive_program(const Layer& layer, std::int64_t lanes) {
 struct Options {
   std::vector<int> threads = {1};
   std::string only, emit;
+  bool is_swish = false;
   int rounds = 15;
 };
 
@@ -183,7 +187,7 @@ double error_of(const ir::Function& naive, const Runnable& kernel, const codegen
 
 void time_layer(const Layer& layer, int threads, const Options& options) {
   const codegen::Target target = value(codegen::parse_target(fmt::format("cpu -threads={}", threads)));
-  const ir::Function naive = naive_program(layer, target.lanes(32));
+  const ir::Function naive = naive_program(layer, target.lanes(32), options.is_swish);
   const std::vector<std::size_t> constants = {1, 2};
   const auto begin = Clock::now();
   const schedule::KernelProgram program = space::default_program(naive, constants, target);
@@ -228,6 +232,7 @@ int main(int argc, char** argv) {
   app.add_option("--threads", options.threads, "numbers of threads");
   app.add_option("--rounds", options.rounds, "rounds to take the median of");
   app.add_option("--emit", options.emit, "print a stage of the program: naive, ir, lowered, llvm or asm");
+  app.add_flag("--swish", options.is_swish, "layers end in x · sigmoid(x), not in a relu");
   CLI11_PARSE(app, argc, argv);
   fmt::print(stderr, "{:<26}{:>3}{:>9}{:>9}{:>11}{:>10}{:>10}{:>9}{:>11}\n", "layer", "thr", "peak", "GFLOP/s", "ratio",
              "best", "ms", "compile", "error");

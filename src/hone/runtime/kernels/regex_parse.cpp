@@ -10,7 +10,7 @@ namespace {
 
 constexpr char32_t kLastCode = 0x10FFFF;
 constexpr int kMaxRepeat = 1000;  // as in RE2
-constexpr int kMaxDepth = 1000;
+constexpr int kMaxDepth = 250;
 
 using Range = std::pair<char32_t, char32_t>;
 using Kind = RegexNode::Kind;
