@@ -101,7 +101,8 @@ Expr sigmoid(const Expr& x) {
   // e^-|x| neither overflows nor loses what is left of it below 1. Its exponent n is in -150..0: 2^(n + 64) is a normal
   // number, and what is not is so after the second multiplication alone.
   constexpr std::int64_t kShift = 64;
-  const ReducedExp reduced = reduce_exp(max(like(x, 0.0) - abs(x), like(x, -104.0)));
+  const Expr negative = float_of(call(Intrinsic::BitOr, {bits_of(x), like(bits_of(x), min_value(kI32))}));
+  const ReducedExp reduced = reduce_exp(max(negative, like(x, -104.0)));
   const Expr e = small_exp(reduced.r) * power_of_two(reduced.n + kShift) * like(x, std::ldexp(1.0, -kShift));
   return select(x < like(x, 0.0), e, like(x, 1.0)) * reciprocal_of_1_to_2(e + like(x, 1.0));
 }
