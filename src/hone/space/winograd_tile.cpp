@@ -11,6 +11,9 @@ namespace {
 constexpr std::int64_t kLeastL1 = 32 << 10, kLeastL2 = 256 << 10;
 /// Out channels of which a block of tiles makes all products before it transforms them.
 constexpr std::int64_t kChannels = 64;
+/// The same, the vectors of a panel of weights, and tiles of a block, where weights come from beyond the caches of a
+/// core: the fewer and the longer the streams of weights, the better they are fetched ahead.
+constexpr std::int64_t kStreamedChannels = 256, kStreamedVectors = 2, kStreamedTiles = 64;
 
 /// The size of equal parts of at most `most` elements.
 std::int64_t even_part(std::int64_t extent, std::int64_t most) {
@@ -43,11 +46,12 @@ double cycles_of(const Product& product, std::int64_t rows, std::int64_t columns
   return cycles;
 }
 
-void choose_register_tile(WinogradTile& tile, const Product& product, const codegen::Target& target) {
-  constexpr std::int64_t kMostRows = 14, kMostVectors = 4;
+void choose_register_tile(WinogradTile& tile, const Product& product, std::int64_t most_vectors,
+                          const codegen::Target& target) {
+  constexpr std::int64_t kMostRows = 14;
   const std::int64_t l1 = std::max<std::int64_t>(target.l1_bytes, kLeastL1);
   double best = 0;
-  for (std::int64_t columns = 1; columns <= std::min(kMostVectors, product.vectors); ++columns)
+  for (std::int64_t columns = 1; columns <= std::min(most_vectors, product.vectors); ++columns)
     for (std::int64_t rows = 1; rows <= std::min(kMostRows, product.tiles); ++rows) {
       if (rows * columns + columns + 1 > target.vector_registers) continue;
       const std::int64_t panel = product.channels * columns * target.vector_bits / 8;
@@ -69,17 +73,17 @@ WinogradTile default_winograd_tile(const schedule::Program& naive, const codegen
   const std::int64_t cache = std::max<std::int64_t>(target.l2_bytes, kLeastL2);
   const std::int64_t bytes = stages.points() * stages.bits / 8;  // of one channel of a tile, or of one weight
   const std::int64_t weights = bytes * in * out;
-  const bool are_weights_large = weights > cache / 2;
+  const bool are_weights_large = weights > cache / 2, are_weights_streamed = weights > 2 * cache;
 
   WinogradTile tile;
   // Weights are read again for each block of tiles, all the slower the more they are; what is in between should stay in
   // the cache with what is used of them.
   const std::int64_t all = stages.images * stages.rows * stages.columns;
-  const std::int64_t wanted = are_weights_large ? 48 : 16;
+  const std::int64_t wanted = are_weights_streamed ? kStreamedTiles : are_weights_large ? 48 : 16;
   const std::int64_t fitting = cache * 2 / 5 / (bytes * (in + std::min(out, kChannels)));
-  const std::int64_t most = choice.tiles > 0      ? choice.tiles
-                            : weights > 2 * cache ? wanted
-                                                  : std::clamp<std::int64_t>(fitting, 8, wanted);
+  const std::int64_t most = choice.tiles > 0       ? choice.tiles
+                            : are_weights_streamed ? wanted
+                                                   : std::clamp<std::int64_t>(fitting, 8, wanted);
   if (all <= most) {
     tile.images = stages.images;
     tile.rows = stages.rows;
@@ -90,10 +94,15 @@ WinogradTile default_winograd_tile(const schedule::Program& naive, const codegen
     if (tile.rows == stages.rows) tile.images = even_part(stages.images, most / (tile.rows * tile.columns));
   }
   const std::int64_t tiles = tile.images * tile.rows * tile.columns;
-  choose_register_tile(tile, {tiles, ceil_div(out, target.lanes(stages.bits)), in}, target);
+  const std::int64_t lanes = target.lanes(stages.bits);
+  choose_register_tile(tile, {tiles, ceil_div(out, lanes), in}, are_weights_streamed ? kStreamedVectors : 4, target);
   if (choice.gemm_rows > 0) tile.gemm_rows = choice.gemm_rows;
   if (choice.gemm_vectors > 0) tile.gemm_vectors = choice.gemm_vectors;
   tile.channels = bytes * tiles * in > cache / 8 ? kChannels : kChannels / 2;  // each pass reads the input again
+  if (are_weights_streamed) {
+    const std::int64_t shared = tiles == all ? std::max(out / std::max(target.threads, 1), lanes) : out;
+    tile.channels = std::min(kStreamedChannels, shared);
+  }
   if (choice.channels > 0) tile.channels = choice.channels;
   tile.fetches_weights = are_weights_large;
   tile.fetches_tensors = !are_weights_large && all >= 4 * tiles;
