@@ -23,10 +23,19 @@ Expr from_ramp(const Expr& base, const Expr& stride, int lanes) {
   return make(Ramp{base, stride}, lanes);
 }
 
+/// Arithmetic that wraps around, as that of the machine does.
+std::int64_t wrapped_sum(std::int64_t a, std::int64_t b, int sign) {
+  const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
+  return static_cast<std::int64_t>(sign > 0 ? x + y : x - y);
+}
+std::int64_t wrapped_product(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+
 /// Sums of constants, and sums with zero, are folded: most strides are constants.
 Expr sum(const Expr& a, const Expr& b, int sign) {
   const auto x = as_int(a), y = as_int(b);
-  if (x && y) return constant(a.type(), *x + sign * *y);
+  if (x && y) return constant(a.type(), wrapped_sum(*x, *y, sign));
   if (y == 0) return a;
   if (x == 0 && sign > 0) return b;
   return sign > 0 ? a + b : a - b;
@@ -34,7 +43,7 @@ Expr sum(const Expr& a, const Expr& b, int sign) {
 
 Expr product(const Expr& a, const Expr& b) {
   const auto x = as_int(a), y = as_int(b);
-  if (x && y) return constant(a.type(), *x * *y);
+  if (x && y) return constant(a.type(), wrapped_product(*x, *y));
   if (x == 0 || y == 1) return a;
   if (y == 0 || x == 1) return b;
   return a * b;

@@ -437,6 +437,7 @@ TEST(Records, AWriterKilledAtRandomMomentsLosesNothingItHasStored) {
   int all = 0;
   for (int kill = 0; kill < 25; ++kill) {
     Subprocess writer = start_writer(folder.file());
+    if (kill % 2 == 0) (void)writer.channel().wait(deadline_in_ms(10'000));  // the others may die before they write
     const int told = stored_by(writer, static_cast<double>(rng.uniform(10, 120)));
     EXPECT_EQ(writer.kill().signal, SIGKILL) << writer.last_words();
     const int more = stored_by(writer, 0);  // what was on its way
