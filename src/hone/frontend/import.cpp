@@ -6,20 +6,24 @@
 
 #include "hone/frontend/external_data.h"
 #include "hone/frontend/graph_reader.h"
+#include "hone/frontend/large_tensors.h"
 #include "hone/frontend/supported.h"
 #include "hone/graph/upgrade.h"
 
 namespace hone::frontend {
 namespace {
 
-Result<void> parse_model(std::span<const std::byte> bytes, onnx::ModelProto& model) {
+/// Parses a model. What it has of raw data that is large is left where it is: gives that by tensor.
+Result<TensorDecoder::Aside> parse_model(std::span<const std::byte> bytes, onnx::ModelProto& model) {
   if (bytes.empty()) return error(ErrorCode::ParseError, "an ONNX model is expected, but there are no bytes");
   if (bytes.size() > INT_MAX)
     return error(ErrorCode::ParseError, "{} bytes are more than a protobuf file can have ({})", bytes.size(), INT_MAX);
-  const auto size = static_cast<int>(bytes.size());
+  const std::optional<LightModel> light = set_large_tensors_aside(bytes);
+  const char* data = light ? light->bytes.data() : reinterpret_cast<const char*>(bytes.data());
+  const auto size = static_cast<int>(light ? light->bytes.size() : bytes.size());
   // Protobuf itself refuses messages nested deeper than 100, some 30 graphs inside graphs.
-  if (!model.ParseFromArray(bytes.data(), size)) {
-    google::protobuf::io::CodedInputStream deeper(reinterpret_cast<const std::uint8_t*>(bytes.data()), size);
+  if (!model.ParseFromArray(data, size)) {
+    google::protobuf::io::CodedInputStream deeper(reinterpret_cast<const std::uint8_t*>(data), size);
     constexpr int kDepthToTry = 1000;
     deeper.SetRecursionLimit(kDepthToTry);
     if (model.ParseFromCodedStream(&deeper) && deeper.ConsumedEntireMessage())
@@ -33,7 +37,11 @@ Result<void> parse_model(std::span<const std::byte> bytes, onnx::ModelProto& mod
     return error(ErrorCode::Unsupported, "IR version {} is not supported, known are {} to {}", model.ir_version(),
                  kOldestIrVersion, kNewestIrVersion);
   if (model.opset_import_size() == 0) return error(ErrorCode::ParseError, "the model imports no opset");
-  return {};
+  TensorDecoder::Aside aside;
+  if (light)
+    for (const LargeTensor& tensor : light->large)
+      aside.contents[&model.graph().initializer(tensor.initializer)] = tensor.content;
+  return aside;
 }
 
 /// Names all that is not supported, before the elements of any initializer are read: they may be gigabytes.
@@ -45,9 +53,9 @@ Result<void> check_outline(onnx::ModelProto& model, const std::filesystem::path&
 }
 
 Result<graph::Graph> import_parsed(onnx::ModelProto& model, const std::filesystem::path& folder,
-                                   std::optional<TensorDecoder::Origin> origin = {}) {
+                                   TensorDecoder::Aside aside) {
   HONE_TRY(check_outline(model, folder));
-  TensorDecoder tensors(folder, std::move(origin));
+  TensorDecoder tensors(folder, std::move(aside));
   HONE_TRY(graph::Graph graph, read_graph(model, tensors, Contents::Take));
   for (const onnx::StringStringEntryProto& entry : model.metadata_props()) graph.metadata[entry.key()] = entry.value();
   if (!graph.name.empty()) graph.metadata["graph"] = graph.name;
@@ -65,8 +73,8 @@ Result<graph::Graph> import_parsed(onnx::ModelProto& model, const std::filesyste
 
 Result<graph::Graph> import_onnx(std::span<const std::byte> bytes, const std::filesystem::path& folder) {
   onnx::ModelProto model;
-  HONE_TRY(parse_model(bytes, model));
-  return import_parsed(model, folder);
+  HONE_TRY(TensorDecoder::Aside aside, parse_model(bytes, model));
+  return import_parsed(model, folder, std::move(aside));
 }
 
 Result<graph::Graph> import_onnx(const std::filesystem::path& file) {
@@ -75,11 +83,13 @@ Result<graph::Graph> import_onnx(const std::filesystem::path& file) {
     return error(failure.code, "'{}': {}", file.string(), failure.message);
   };
   HONE_TRY(const std::shared_ptr<const MappedFile> content, MappedFile::open(file));
-  HONE_TRY(const auto source, runtime::SourceFile::open(file));
-  if (auto parsed = parse_model(content->bytes(), model); !parsed) return about_file(parsed.error());
+  auto aside = parse_model(content->bytes(), model);
+  if (!aside) return about_file(aside.error());
+  HONE_TRY(aside->file, runtime::SourceFile::open(file));
+  aside->begin = content->bytes().data();
   std::filesystem::path folder = file.parent_path();
   if (folder.empty()) folder = ".";
-  auto graph = import_parsed(model, folder, TensorDecoder::Origin{source, content->bytes()});
+  auto graph = import_parsed(model, folder, *std::move(aside));
   if (!graph) return about_file(graph.error());
   return graph;
 }

@@ -193,43 +193,19 @@ Result<Tensor> TensorDecoder::decode(const onnx::TensorProto& proto) {
     return error(ErrorCode::InvalidArgument, "a tensor of shape [{}] has too many elements", fmt::join(shape, ", "));
   if (proto.has_segment()) return error(ErrorCode::Unsupported, "tensors in segments are not supported");
   if (proto.data_location() == onnx::TensorProto::EXTERNAL) return from_external(type, shape, proto, files_);
+  const auto aside = aside_.contents.find(&proto);
+  const bool is_aside = aside != aside_.contents.end();
   // some writers set raw data to no bytes, and fill a typed field
-  if (!proto.has_raw_data() || (proto.raw_data().empty() && has_typed_field(proto)))
+  if (!is_aside && (!proto.has_raw_data() || (proto.raw_data().empty() && has_typed_field(proto))))
     return from_typed_field(type, shape, proto);
   if (type == ElementType::String) return error(ErrorCode::InvalidArgument, "strings cannot be raw data");
-  HONE_TRY(check_stored(type, shape, proto.raw_data().size(), stored_bytes(type, count), "bytes"));
-  const std::span<const std::byte> content = std::as_bytes(std::span(proto.raw_data()));
-  if (runtime::bits_of(type) >= 8 && type != ElementType::Bool) {
-    if (const std::optional<std::uint64_t> offset = offset_in_origin(content)) {
-      HONE_TRY(backed_.emplace_back(), runtime::BackedBytes::copy(content, origin_->file, *offset));
-      return Tensor::view(type, shape, backed_.back()->data(), backed_.back());
-    }
-  }
-  return from_bytes(type, shape, content);
-}
-
-/// Where the model's file has these bytes; nothing if they are few, or not found where they should be. Tensors follow
-/// each other in the file as they do here, so that all searches together go through it once.
-std::optional<std::uint64_t> TensorDecoder::offset_in_origin(std::span<const std::byte> content) {
-  constexpr std::size_t kWorthSharing = std::size_t{1} << 18;
-  constexpr std::size_t kProbe = 64;
-  constexpr int kTries = 8;  // content that begins as something else does
-  if (!origin_ || content.size() < kWorthSharing) return std::nullopt;
-  const std::span<const std::byte> all = origin_->bytes;
-  std::size_t from = searched_;
-  for (int i = 0; i < kTries && from + content.size() <= all.size(); ++i) {
-    const void* found = ::memmem(all.data() + from, all.size() - from, content.data(), kProbe);
-    if (!found) break;
-    const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(found) - all.data());
-    if (at + content.size() > all.size()) break;
-    if (std::memcmp(found, content.data(), content.size()) == 0) {
-      searched_ = at + content.size();
-      return at;
-    }
-    from = at + 1;
-  }
-  origin_.reset();  // not in the order of the file: searching again and again would take long
-  return std::nullopt;
+  const std::span<const std::byte> content = is_aside ? aside->second : std::as_bytes(std::span(proto.raw_data()));
+  HONE_TRY(check_stored(type, shape, content.size(), stored_bytes(type, count), "bytes"));
+  if (!is_aside || !aside_.file || runtime::bits_of(type) < 8 || type == ElementType::Bool)
+    return from_bytes(type, shape, content);
+  const auto offset = static_cast<std::uint64_t>(content.data() - aside_.begin);
+  HONE_TRY(backed_.emplace_back(), runtime::BackedBytes::copy(content, aside_.file, offset));
+  return Tensor::view(type, shape, backed_.back()->data(), backed_.back());
 }
 
 Result<Tensor> TensorDecoder::decode(const onnx::SparseTensorProto& proto) {

@@ -1,7 +1,8 @@
 /// Decodes the ways in which ONNX writes the elements of a tensor.
 #pragma once
 
-#include <optional>
+#include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -25,15 +26,16 @@ Result<runtime::ElementType> decode_element_type(std::int32_t number);
 /// Decodes the tensors of one model. Its errors do not name the tensor.
 class TensorDecoder {
  public:
-  /// The file that the model was read from, and its bytes.
-  struct Origin {
-    std::shared_ptr<const runtime::SourceFile> file;
-    std::span<const std::byte> bytes;
+  /// Raw data that was set aside before the model was parsed.
+  struct Aside {
+    std::map<const onnx::TensorProto*, std::span<const std::byte>> contents;
+    std::shared_ptr<const runtime::SourceFile> file;  ///< that the model was read from; null if it was memory
+    const std::byte* begin = nullptr;                 ///< of the file, where it is mapped
   };
 
   /// External data is looked for in `folder`; an empty one has none.
-  explicit TensorDecoder(std::filesystem::path folder = {}, std::optional<Origin> origin = {})
-      : files_(std::move(folder)), origin_(std::move(origin)) {}
+  explicit TensorDecoder(std::filesystem::path folder = {}) : files_(std::move(folder)) {}
+  TensorDecoder(std::filesystem::path folder, Aside aside) : files_(std::move(folder)), aside_(std::move(aside)) {}
 
   /// The tensor; aligned external data is not copied.
   Result<runtime::Tensor> decode(const onnx::TensorProto& proto);
@@ -41,15 +43,12 @@ class TensorDecoder {
   /// The tensor with zeros (empty strings) between the elements that are given.
   Result<runtime::Tensor> decode(const onnx::SparseTensorProto& proto);
 
-  /// The memory of large tensors that were found in the origin.
+  /// The memory of the tensors that the file has as well.
   std::vector<std::shared_ptr<runtime::BackedBytes>> take_backed() { return std::move(backed_); }
 
  private:
-  std::optional<std::uint64_t> offset_in_origin(std::span<const std::byte> content);
-
   ExternalFiles files_;
-  std::optional<Origin> origin_;
-  std::size_t searched_ = 0;  ///< bytes of the origin before the end of the last tensor found
+  Aside aside_;
   std::vector<std::shared_ptr<runtime::BackedBytes>> backed_;
   std::int64_t sparse_bytes_left_ = kMaxSparseBytes;
 };
