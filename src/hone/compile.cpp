@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "hone/graph/layout.h"
-#include "hone/graph/partition.h"
 #include "hone/schedule/primitives.h"
 #include "hone/space/default_program.h"
 #include "hone/space/layout.h"
@@ -232,25 +230,29 @@ Result<space::Task> task_of(const graph::Stage& stage, const Group& group, const
 
 }  // namespace
 
-Result<std::unique_ptr<runtime::Plan>> compile(const graph::Stage& stage, KernelCache& kernels,
-                                               const MakeBody& make_body) {
-  HONE_TRY(const std::vector<Group> groups, graph::partition(stage));
+Result<StageTasks> tasks_of(const graph::Stage& stage, const codegen::Target& target) {
+  StageTasks found;
+  HONE_TRY(found.groups, graph::partition(stage));
   std::vector<ir::Function> programs;
-  for (const Group& group : groups)
+  for (const Group& group : found.groups)
     if (group.kind == Group::Kind::Kernel) {
       HONE_TRY(ir::Function program, graph::lower(stage, group));
       programs.push_back(std::move(program));
     }
-  const graph::ChannelBlocks blocks =
-      graph::choose_channel_blocks(stage, groups, programs, kernels.target().lanes(/*bits=*/32));
-  std::vector<space::Task> tasks;
-  for (const Group& group : groups) {
+  found.blocks = graph::choose_channel_blocks(stage, found.groups, programs, target.lanes(/*bits=*/32));
+  for (const Group& group : found.groups) {
     if (group.kind != Group::Kind::Kernel) continue;
-    HONE_TRY(space::Task task, task_of(stage, group, programs[tasks.size()], blocks, kernels.target()));
-    tasks.push_back(std::move(task));
+    HONE_TRY(space::Task task, task_of(stage, group, programs[found.tasks.size()], found.blocks, target));
+    found.tasks.push_back(std::move(task));
   }
-  HONE_TRY(const auto compiled, kernels.compile(tasks));
-  return PlanWriter(stage, blocks, kernels, make_body).run(groups, compiled);
+  return found;
+}
+
+Result<std::unique_ptr<runtime::Plan>> compile(const graph::Stage& stage, KernelCache& kernels,
+                                               const MakeBody& make_body) {
+  HONE_TRY(const StageTasks found, tasks_of(stage, kernels.target()));
+  HONE_TRY(const auto compiled, kernels.compile(found.tasks));
+  return PlanWriter(stage, found.blocks, kernels, make_body).run(found.groups, compiled);
 }
 
 }  // namespace hone

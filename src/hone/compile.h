@@ -4,6 +4,8 @@
 #include <functional>
 #include <memory>
 
+#include "hone/graph/layout.h"
+#include "hone/graph/partition.h"
 #include "hone/graph/specialize.h"
 #include "hone/kernel_cache.h"
 #include "hone/runtime/plan.h"
@@ -12,6 +14,16 @@ namespace hone {
 
 /// Makes a graph inside an operator runnable.
 using MakeBody = std::function<std::shared_ptr<const runtime::BodyCode>(std::shared_ptr<const graph::Graph> graph)>;
+
+/// The groups of a stage, and what its kernels compute.
+struct StageTasks {
+  std::vector<graph::Group> groups;
+  graph::ChannelBlocks blocks;     ///< how values between kernels are stored
+  std::vector<space::Task> tasks;  ///< of the Kernel groups, in order
+};
+
+/// Cuts a stage into groups, and says what each kernel computes on this target; nothing is compiled.
+Result<StageTasks> tasks_of(const graph::Stage& stage, const codegen::Target& target);
 
 /// Compiles a stage: fuses, schedules, generates code, packs constants and lays out memory.
 Result<std::unique_ptr<runtime::Plan>> compile(const graph::Stage& stage, KernelCache& kernels,

@@ -169,6 +169,34 @@ TEST_F(HoneRecords, RefusesWhatIsNotThere) {
   expect_refusal(hone("records import missing.json --records new.db"), {"missing.json"});
 }
 
+using HoneDataset = CommandTest;
+
+TEST_F(HoneDataset, CollectsAndShowsWhatItHolds) {
+  write_dense();
+  const std::string collect =
+      "dataset collect d.jsonl dense.onnx --target 'cpu -threads=1' --programs 4 --shape batch=5 --time 1m";
+  const Outcome collected = hone(collect);
+  ASSERT_EQ(collected.status, 0) << collected.errors;
+  EXPECT_THAT(collected.output, HasSubstr("2 of 2 tasks are complete"));
+  EXPECT_THAT(hone(collect).output, HasSubstr("0 trials"));
+  const Outcome stats = hone("dataset stats d.jsonl");
+  EXPECT_EQ(stats.status, 0) << stats.errors;
+  for (const char* part : {"2 tasks", "training: cpu", "dense@batch=5"}) EXPECT_THAT(stats.output, HasSubstr(part));
+}
+
+TEST_F(HoneDataset, RefusesWhatMakesNoSense) {
+  write_dense();
+  write("lines.json", "{}\n");
+  expect_refusal(hone("dataset burn d.jsonl"), {"burn", "collect"});
+  expect_refusal(hone("dataset collect d.jsonl"), {"model files"});
+  expect_refusal(hone("dataset collect d.jsonl none.onnx"), {"none.onnx"});
+  expect_refusal(hone("dataset collect d.jsonl dense.onnx --target abacus"), {"abacus"});
+  for (const char* shape : {"batch", "batch=", "=4", "batch=0", "batch=x", "batch=4,", "batch=9999999999"})
+    expect_refusal(hone(std::string("dataset collect d.jsonl dense.onnx --shape ") + shape), {"NAME=EXTENT"});
+  expect_refusal(hone("dataset collect lines.json dense.onnx"), {"lines.json", "line 1"});
+  expect_refusal(hone("dataset stats none.jsonl"), {"none.jsonl"});
+}
+
 TEST_F(HoneTune, WritesJsonForMachines) {
   write_dense();
   const Outcome outcome = hone("tune dense.onnx --dim batch=5 --threads 1 --records r.db --trials 2 --json");

@@ -4,6 +4,7 @@ namespace hone::command {
 
 Action add_bench(CLI::App& parser);
 Action add_completion(CLI::App& parser);
+Action add_dataset(CLI::App& parser);
 Action add_inspect(CLI::App& parser);
 Action add_man(CLI::App& parser);
 Action add_records(CLI::App& parser);
@@ -18,6 +19,7 @@ std::span<const Command> commands() {
       {"bench", "measure how long a model takes, kernel by kernel", add_bench},
       {"tune", "search for faster kernels of a model, and record them", add_tune},
       {"records", "show and move what was measured", add_records},
+      {"dataset", "collect what cost models are trained on", add_dataset},
       {"targets", "show the machines that models can be compiled for", add_targets},
       {"completion", "print a script that lets a shell complete this command", add_completion},
       {"man", "print the manual page", add_man},

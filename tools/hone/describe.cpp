@@ -82,6 +82,14 @@ std::string ms_text(double ms) { return fmt::format("{:.4g}", ms); }
 
 std::string us_text(double ns) { return std::isfinite(ns) ? ms_text(ns * 1e-3) : "?"; }
 
+std::string time_text(double seconds) {
+  if (!std::isfinite(seconds)) return "?";
+  const auto whole = static_cast<std::int64_t>(std::lround(seconds));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{}:{:02} min", whole / 60, whole % 60);
+  return fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
+}
+
 std::string Table::text() const {
   std::vector<std::size_t> widths;
   for (const auto& row : rows_)

@@ -21,6 +21,9 @@ std::string ms_text(double ms);
 /// Nanoseconds as microseconds, in the same way; "?" for a time that is not known, which is infinite.
 std::string us_text(double ns);
 
+/// Seconds as "12 s", "5:03 min" or "2:10 h"; "?" if they are not known, which is infinite.
+std::string time_text(double seconds);
+
 /// Rows of cells under a head (which may be empty), in columns as wide as needed, right-aligned but for the last.
 class Table {
  public:

@@ -3,6 +3,8 @@
 #include <CLI/Option.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -51,6 +53,17 @@ CLI::Option* add_text(CLI::App& parser, const char* name, std::string& text, con
 CLI::Option* add_texts(CLI::App& parser, const char* name, std::vector<std::string>& texts, const char* value,
                        const char* help) {
   return parser.add_option(name, texts, help)->type_name(value)->allow_extra_args(false);
+}
+
+Result<double> parse_time(const char* option, const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  const std::string unit = end;
+  const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (end == text.c_str() || factor == 0 || !(number > 0) || !std::isfinite(number))
+    return error(ErrorCode::InvalidArgument, "{} is '{}', expected a number above 0 with s, m or h: 90s, 5m, 1h",
+                 option, text);
+  return number * factor;
 }
 
 std::vector<std::string> choices_of(const std::string& value) {

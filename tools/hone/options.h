@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "hone/support/result.h"
+
 namespace hone::command {
 
 /// A whole number within [low, high].
@@ -18,6 +20,9 @@ CLI::Option* add_text(CLI::App& parser, const char* name, std::string& text, con
 /// An option that may be given several times, with one text each time.
 CLI::Option* add_texts(CLI::App& parser, const char* name, std::vector<std::string>& texts, const char* value,
                        const char* help);
+
+/// "90", "90s", "5m" or "1h" in seconds; the error names the option.
+Result<double> parse_time(const char* option, const std::string& text);
 
 /// The words of a choice; none if the value is not one.
 std::vector<std::string> choices_of(const std::string& value);

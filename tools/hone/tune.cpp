@@ -4,9 +4,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Option.hpp>
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <csignal>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,6 +13,7 @@
 
 #include "command.h"
 #include "describe.h"
+#include "interrupt.h"
 #include "model.h"
 
 #include "hone/measure/peak.h"
@@ -43,48 +42,6 @@ constexpr Preset kPresets[] = {
     {"ansor", "sketch", "evolutionary", "ansor", 0, 0},
     {"ansor-droplet", "sketch", "evolutionary", "ansor", 300, 0},
 };
-
-/// Set by Ctrl-C: the trial under way is given up, everything before it is kept.
-std::atomic<bool> stop_requested = false;
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
-
-void request_stop(int) { stop_requested = true; }
-
-/// While it lives, the first Ctrl-C asks to stop; the second one ends the process as usual.
-class StopOnInterrupt {
- public:
-  StopOnInterrupt() {
-    stop_requested = false;
-    struct sigaction action = {};
-    action.sa_handler = request_stop;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigaction(SIGINT, &action, &before_);
-  }
-  ~StopOnInterrupt() { sigaction(SIGINT, &before_, nullptr); }
-  StopOnInterrupt(const StopOnInterrupt&) = delete;
-  StopOnInterrupt& operator=(const StopOnInterrupt&) = delete;
-
- private:
-  struct sigaction before_ = {};
-};
-
-/// "90", "90s", "5m" or "1h" in seconds.
-Result<double> parse_time(const std::string& text) {
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  const std::string unit = end;
-  const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  if (end == text.c_str() || factor == 0 || !(number > 0) || !std::isfinite(number))
-    return error(ErrorCode::InvalidArgument, "--time is '{}', expected a number above 0 with s, m or h: 90s, 5m, 1h",
-                 text);
-  return number * factor;
-}
-
-std::string time_text(double seconds) {
-  if (!std::isfinite(seconds)) return "?";
-  const auto whole = static_cast<std::int64_t>(std::lround(seconds));
-  return whole < 60 ? fmt::format("{} s", whole) : fmt::format("{}:{:02} min", whole / 60, whole % 60);
-}
 
 /// Shows how tuning goes on: one line that changes on a terminal, a line now and then elsewhere, or JSON.
 class ProgressView {
@@ -168,7 +125,7 @@ void show_tasks(const search::TuneReport& report, double peak) {
 }
 
 Result<void> run_tune(const TuneOptions& options) {
-  HONE_TRY(const double seconds, parse_time(options.time));
+  HONE_TRY(const double seconds, parse_time("--time", options.time));
   const auto preset = std::find_if(std::begin(kPresets), std::end(kPresets),
                                    [&](const Preset& known) { return options.preset == known.name; });
   const auto either = [](const std::string& given, const char* usual) { return given.empty() ? usual : given; };
@@ -197,7 +154,7 @@ Result<void> run_tune(const TuneOptions& options) {
       .trials_per_task = options.trials_per_task,
       .early_stop = static_cast<std::size_t>(preset->early_stop),
       .records = &records,
-      .stop = &stop_requested,
+      .stop = &StopOnInterrupt::requested(),
       .progress = [&](const search::TuneProgress& progress) { view.show(progress); }};
   HONE_TRY(const search::TuneReport report, tune(session, inputs, tuner));
   if (options.is_json) return {};

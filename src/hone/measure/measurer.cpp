@@ -377,6 +377,7 @@ std::pair<MeasureResult, MeasureResult> Measurer::compare(const MeasureInput& a,
 
 const MeasurerOptions& Measurer::options() const { return impl_->options; }
 void Measurer::set_timing(const Timing& timing) { impl_->options.timing = timing; }
+void Measurer::set_target(const codegen::Target& target) { impl_->options.target = target; }
 std::vector<pid_t> Measurer::worker_pids() const { return impl_->pids(); }
 int Measurer::started_workers() const { return impl_->started; }
 

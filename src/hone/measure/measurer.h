@@ -87,6 +87,8 @@ class Measurer {
   const MeasurerOptions& options() const;
   /// Changes how programs are timed from the next trial on, such as `hopeless_ns` when the best is known.
   void set_timing(const Timing& timing);
+  /// Changes what is compiled for, from the next trial on.
+  void set_target(const codegen::Target& target);
 
   /// The process ids of the workers that run.
   std::vector<pid_t> worker_pids() const;

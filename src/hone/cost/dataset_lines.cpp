@@ -1,0 +1,172 @@
+#include "hone/cost/dataset_lines.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+namespace hone::cost {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kNsPerSecond = 1e9;
+
+/// Nanoseconds with as many digits as count.
+double rounded_ns(double seconds) {
+  const double ns = seconds * kNsPerSecond;
+  return ns >= 1000 ? std::round(ns) : std::round(ns * 10) / 10;
+}
+
+/// The element of a list that a line means by its place.
+template <typename Item>
+Item& at_place(std::vector<Item>& items, const json& place, std::string_view what) {
+  const auto found = place.get<std::size_t>();
+  if (found >= items.size())
+    throw std::runtime_error(fmt::format("{} {} is meant, there are {} up to here", what, found, items.size()));
+  return items[found];
+}
+
+/// Reads the lines of a file one after the other. What they are made of is checked by the accessors of the JSON
+/// library, whose exceptions become errors in parse_dataset.
+class LineReader {
+ public:
+  void read(std::string_view line) {
+    const json item = json::parse(line);
+    if (!is_headed_) return read_head(item);
+    if (!item.is_object() || item.size() != 1) throw std::runtime_error("an object with one field is expected");
+    const auto field = item.begin();
+    if (field.key() == "label") return read_label(*field);
+    if (field.key() == "program") return read_program(*field);
+    if (field.key() == "task") return read_task(*field);
+    if (field.key() == "use") {
+      task((*field).at(0)).networks[(*field).at(1).get<std::string>()] = (*field).at(2).get<double>();
+    } else if (field.key() == "done") {
+      task((*field).at(0)).done = (*field).at(1).get<std::string>();
+    } else if (field.key() == "target") {
+      data_.targets.push_back(field->get<std::string>());
+      for (DatasetProgram& program : data_.programs) program.seconds.push_back(kNotMeasured);
+    } else if (field.key() == "note") {
+      data_.notes[(*field).at(0).get<std::string>()] = (*field).at(1).get<std::string>();
+    } else {
+      throw std::runtime_error(
+          fmt::format("'{}' is not known, expected note, target, task, use, program, label or done", field.key()));
+    }
+  }
+
+  bool is_headed() const { return is_headed_; }
+  Dataset take() { return std::move(data_); }
+
+ private:
+  void read_head(const json& item) {
+    if (!item.is_object() || item.value("format", "") != "hone data set")
+      throw std::runtime_error("this is not a data set of hone");
+    constexpr int kVersion = 1;
+    if (const int version = item.at("version").get<int>(); version != kVersion)
+      throw std::runtime_error(fmt::format("the data set has version {}, this hone reads {}", version, kVersion));
+    is_headed_ = true;
+  }
+
+  DatasetTask& task(const json& place) { return at_place(data_.tasks, place, "task"); }
+
+  void read_task(const json& item) {
+    DatasetTask task;
+    task.key = item.at("key").get<std::string>();
+    if (!keys_.insert(task.key).second) throw std::runtime_error(fmt::format("task {} stands there twice", task.key));
+    task.family = item.at("family").get<std::string>();
+    task.name = item.at("name").get<std::string>();
+    task.flops = item.at("flops").get<double>();
+    task.constants = item.at("constants").get<std::vector<std::size_t>>();
+    for (const json& one : item.at("algorithms"))
+      task.algorithms.push_back({one.at(0).get<std::string>(), one.at(1).get<std::string>()});
+    if (task.algorithms.empty()) throw std::runtime_error("a task has no algorithm");
+    data_.tasks.push_back(std::move(task));
+  }
+
+  void read_program(const json& item) {
+    DatasetProgram program;
+    program.task = item.at("task").get<std::size_t>();
+    program.algorithm = item.at("algorithm").get<std::size_t>();
+    at_place(task(item.at("task")).algorithms, item.at("algorithm"), "algorithm");
+    program.hash = item.at("hash").get<std::string>();
+    program.drawn_for = item.at("for").get<std::size_t>();
+    program.candidate = item.at("candidate").dump();
+    program.trace = item.at("trace").dump();
+    program.seconds.assign(data_.targets.size(), kNotMeasured);
+    data_.tasks[program.task].programs.push_back(data_.programs.size());
+    data_.programs.push_back(std::move(program));
+  }
+
+  void read_label(const json& item) {
+    DatasetProgram& program = at_place(data_.programs, item.at(0), "program");
+    double& seconds = at_place(program.seconds, item.at(1), "target");
+    const json& found = item.at(2);
+    if (found.is_string()) {
+      seconds = kFailed;
+      return;
+    }
+    const double ns = found.get<double>();
+    if (!(ns > 0) || !std::isfinite(ns))
+      throw std::runtime_error(fmt::format("a program took {} ns, expected a number above 0", ns));
+    seconds = ns / kNsPerSecond;
+  }
+
+  Dataset data_;
+  std::set<std::string> keys_;
+  bool is_headed_ = false;
+};
+
+}  // namespace
+
+std::string line_of(const DatasetTask& task) {
+  json algorithms = json::array();
+  for (const DatasetTask::Algorithm& algorithm : task.algorithms)
+    algorithms.push_back(json::array({algorithm.name, algorithm.text}));
+  return json{{"task",
+               {{"key", task.key},
+                {"family", task.family},
+                {"name", task.name},
+                {"flops", task.flops},
+                {"constants", task.constants},
+                {"algorithms", std::move(algorithms)}}}}
+      .dump();
+}
+
+std::string line_of(const DatasetProgram& program) {
+  // Candidate and trace are JSON already.
+  return fmt::format(R"({{"program":{{"task":{},"algorithm":{},"hash":"{}","for":{},"candidate":{},"trace":{}}}}})",
+                     program.task, program.algorithm, program.hash, program.drawn_for, program.candidate,
+                     program.trace);
+}
+
+std::string line_of(const Label& label) {
+  if (!std::isfinite(label.seconds)) return json{{"label", {label.program, label.target, label.reason}}}.dump();
+  return fmt::format(R"({{"label":[{},{},{}]}})", label.program, label.target, rounded_ns(label.seconds));
+}
+
+Result<DatasetText> read_dataset_text(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::error_code status;
+  if (!in || std::filesystem::is_directory(file, status))
+    return error(ErrorCode::NotFound, "cannot read the data set '{}'", file.string());
+  std::ostringstream text;
+  text << in.rdbuf();
+  return DatasetText{std::move(text).str(), /*is_compressed=*/false};
+}
+
+Result<Dataset> parse_dataset(std::string_view lines, const std::string& file) {
+  LineReader reader;
+  std::size_t number = 0;
+  for (std::size_t begin = 0, end = 0; (end = lines.find('\n', begin)) != std::string_view::npos; begin = end + 1) {
+    ++number;
+    try {
+      reader.read(lines.substr(begin, end - begin));
+    } catch (const std::exception& problem) {
+      return error(ErrorCode::ParseError, "data set '{}', line {}: {}", file, number, problem.what());
+    }
+  }
+  if (!reader.is_headed()) return error(ErrorCode::ParseError, "data set '{}' has no whole line", file);
+  return reader.take();
+}
+
+}  // namespace hone::cost

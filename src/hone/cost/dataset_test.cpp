@@ -1,0 +1,144 @@
+#include "hone/cost/dataset.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <unistd.h>
+
+namespace hone::cost {
+namespace {
+
+using ::testing::HasSubstr;
+
+class DatasetTest : public ::testing::Test {
+ protected:
+  ~DatasetTest() override { std::filesystem::remove(file_); }
+
+  static DatasetTask task(const std::string& key, const std::string& network) {
+    return {.key = key,
+            .family = "family",
+            .name = "MatMul \"quoted\"",
+            .algorithms = {{"direct", "func f() {\n}\n"}, {"winograd2", "func g() {\n}\n"}},
+            .constants = {1},
+            .flops = 64,
+            .networks = {{network, 3}}};
+  }
+  static DatasetProgram program(std::size_t task, const std::string& hash) {
+    return {.task = task,
+            .algorithm = 1,
+            .hash = hash,
+            .drawn_for = 0,
+            .candidate = R"({"sketch":"direct"})",
+            .trace = R"([{"step":"parallel","loop":"i"}])"};
+  }
+  /// Two targets, a task and three programs.
+  void write_small() const {
+    DatasetFile file = DatasetFile::open(file_).value();
+    ASSERT_TRUE(file.note("machine", "a \"small\" one"));
+    ASSERT_EQ(file.add_target("cpu -threads=1").value(), 0u);
+    ASSERT_EQ(file.add_target("cpu -threads=2").value(), 1u);
+    ASSERT_EQ(file.add_task(task("key", "resnet18")).value(), 0u);
+    for (const char* hash : {"a", "b", "c"}) ASSERT_TRUE(file.add_program(program(0, hash)));
+    ASSERT_TRUE(file.add_label(0, 0, 2e-6));
+    ASSERT_TRUE(file.add_label(1, 0, 8e-6));
+    ASSERT_TRUE(file.add_label(2, 0, kFailed, "timeout"));
+    ASSERT_TRUE(file.add_label(0, 1, 123.4e-9));
+  }
+  std::string content() const {
+    std::ifstream in(file_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  }
+  void put(const std::string& text) const { std::ofstream(file_, std::ios::binary) << text; }
+  std::string read_error() const {
+    const Result<Dataset> data = read_dataset(file_);
+    return data ? "" : data.error().message;
+  }
+
+  const std::filesystem::path file_ =
+      std::filesystem::temp_directory_path() /
+      ("hone-dataset-" + std::to_string(getpid()) + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+TEST_F(DatasetTest, WhatWasAddedIsRead) {
+  write_small();
+  const Dataset data = read_dataset(file_).value();
+  EXPECT_EQ(data.notes.at("machine"), "a \"small\" one");
+  EXPECT_EQ(data.targets.size(), 2u);
+  ASSERT_EQ(data.tasks.size(), 1u);
+  EXPECT_EQ(data.tasks[0].name, "MatMul \"quoted\"");
+  EXPECT_EQ(data.tasks[0].algorithms[1].text, "func g() {\n}\n");
+  EXPECT_EQ(data.tasks[0].networks.at("resnet18"), 3);
+  EXPECT_EQ(data.tasks[0].programs.size(), 3u);
+  ASSERT_EQ(data.programs.size(), 3u);
+  EXPECT_EQ(data.programs[1].hash, "b");
+  EXPECT_EQ(data.programs[1].algorithm, 1u);
+  EXPECT_THAT(data.programs[1].trace, HasSubstr("parallel"));
+  EXPECT_DOUBLE_EQ(data.programs[0].seconds[1], 123.4e-9);
+}
+
+TEST_F(DatasetTest, LabelsAreSharesOfTheFastest) {
+  write_small();
+  const Dataset data = read_dataset(file_).value();
+  EXPECT_DOUBLE_EQ(data.best_seconds(0, 0), 2e-6);
+  EXPECT_DOUBLE_EQ(data.label(data.programs[0], 0), 1);
+  EXPECT_DOUBLE_EQ(data.label(data.programs[1], 0), 0.25);
+  EXPECT_EQ(data.label(data.programs[2], 0), 0) << "it failed";
+  EXPECT_TRUE(std::isnan(data.label(data.programs[1], 1))) << "it was not measured";
+}
+
+TEST_F(DatasetTest, GoesOnAfterALineThatWasCutOff) {
+  write_small();
+  const std::string whole = content();
+  put(whole + R"({"label":[1,1,)");
+  EXPECT_EQ(read_dataset(file_)->programs.size(), 3u);
+  {
+    DatasetFile file = DatasetFile::open(file_).value();
+    EXPECT_EQ(file.add_target("cpu -threads=2").value(), 1u) << "known already";
+    EXPECT_EQ(file.add_task(task("key", "resnet18")).value(), 0u);
+    ASSERT_TRUE(file.add_label(1, 1, 5e-6));
+  }
+  EXPECT_EQ(content(), whole + "{\"label\":[1,1,5000]}\n");
+}
+
+TEST_F(DatasetTest, ATaskOfATestNetworkIsForTesting) {
+  EXPECT_TRUE(is_test_network("resnet50"));
+  EXPECT_TRUE(is_test_network("bert_tiny@batch=4"));
+  EXPECT_FALSE(is_test_network("resnet18"));
+  DatasetTask both = task("key", "resnet18");
+  EXPECT_FALSE(is_test_task(both));
+  both.networks["mobilenet_v2"] = 1;
+  EXPECT_TRUE(is_test_task(both));
+}
+
+TEST_F(DatasetTest, WrongLinesAreErrorsThatNameThem) {
+  write_small();
+  const std::string whole = content();
+  const auto with = [&](const std::string& line) {
+    put(whole + line + "\n");
+    return read_error();
+  };
+  EXPECT_THAT(with("{"), HasSubstr("line 14"));
+  EXPECT_THAT(with("[]"), HasSubstr("one field"));
+  EXPECT_THAT(with(R"({"lable":[0,0,5]})"), HasSubstr("'lable' is not known, expected note, target"));
+  EXPECT_THAT(with(R"({"label":[9,0,5]})"), HasSubstr("line 14: program 9 is meant, there are 3"));
+  EXPECT_THAT(with(R"({"label":[0,7,5]})"), HasSubstr("target 7 is meant, there are 2"));
+  EXPECT_THAT(with(R"({"label":[0,0,0]})"), HasSubstr("0 ns, expected a number above 0"));
+  EXPECT_THAT(with(R"({"label":[0,0,-3]})"), HasSubstr("above 0"));
+  EXPECT_THAT(with(R"({"label":[0,0,null]})"), HasSubstr("line 14"));
+  EXPECT_THAT(with(R"({"label":[0,0,NaN]})"), HasSubstr("line 14"));
+  EXPECT_THAT(with(R"({"program":{"task":0,"algorithm":2}})"), HasSubstr("algorithm 2 is meant, there are 2"));
+  put("{\"format\":\"hone data set\",\"version\":2}\n");
+  EXPECT_THAT(read_error(), HasSubstr("has version 2, this hone reads 1"));
+  put("hello\n");
+  EXPECT_THAT(read_error(), HasSubstr(file_.string()));
+  put("{}\n");
+  EXPECT_THAT(read_error(), HasSubstr("not a data set of hone"));
+  put("");
+  EXPECT_THAT(read_error(), HasSubstr("no whole line"));
+  std::filesystem::remove(file_);
+  EXPECT_THAT(read_error(), HasSubstr("cannot read"));
+}
+
+}  // namespace
+}  // namespace hone::cost

@@ -1,0 +1,336 @@
+#include "hone/search/collect.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "hone/ir/equal.h"
+#include "hone/ir/text.h"
+#include "hone/measure/records/task_key.h"
+#include "hone/search/model_scorer.h"
+#include "hone/space/candidate.h"
+#include "hone/space/default_program.h"
+#include "hone/space/make_space.h"
+#include "hone/support/log.h"
+
+namespace hone::search {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using space::Candidate;
+
+/// Programs of a task are drawn in so many rounds; all but the first start from what was fastest before.
+constexpr std::size_t kDrawRounds = 3;
+/// So many of the fastest programs of a target are the parents of the next round.
+constexpr std::size_t kDrawParents = 12;
+/// Candidates that are drawn at most for one that is new and can be built.
+constexpr std::size_t kDrawsPerProgram = 12;
+/// In a task that has few programs, a task is done when so many draws in a row give nothing new.
+constexpr std::size_t kBarrenDraws = 200;
+
+double elapsed_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// A space of a task, and for which target it is.
+struct ProgramSource {
+  std::unique_ptr<space::Space> space;
+  std::size_t target = 0;
+};
+
+/// A program of the task at hand.
+struct Drawn {
+  std::size_t place = 0;   ///< in the data set
+  std::size_t source = 0;  ///< whose candidate it is
+  Candidate candidate;
+  schedule::KernelProgram program;
+};
+
+class Collector {
+ public:
+  Collector(cost::DatasetFile& file, const CollectOptions& options) : file_(file), options_(options) {}
+
+  Result<CollectProgress> run(const std::vector<CollectTask>& tasks) {
+    if (options_.targets.empty()) return error(ErrorCode::InvalidArgument, "collect: no target is given");
+    for (const codegen::Target& target : options_.targets) {
+      HONE_TRY(const std::size_t place, file_.add_target(codegen::to_string(target)));
+      targets_.push_back(place);
+    }
+    progress_.tasks = tasks.size();
+    std::vector<std::size_t> order(tasks.size());
+    std::iota(order.begin(), order.end(), 0);
+    Rng rng(options_.seed);
+    for (std::size_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1], order[static_cast<std::size_t>(rng.uniform(0, static_cast<std::int64_t>(i) - 1))]);
+    measure::MeasurerOptions measuring = options_.measurer;
+    measuring.stop = options_.stop;
+    measuring.target = options_.targets.front();
+    measuring.timing.hopeless_ns = options_.longest_ms * 1e6;
+    HONE_TRY(measure::Measurer measurer, measure::Measurer::start(measuring));
+    measurer_ = &measurer;
+    for (const std::size_t i : order) {
+      if (is_over()) break;
+      HONE_TRY(collect_task(tasks[i]));
+    }
+    tell();
+    return progress_;
+  }
+
+ private:
+  bool is_over() const {
+    return (options_.stop && *options_.stop) || (options_.seconds > 0 && elapsed_since(start_) >= options_.seconds);
+  }
+
+  Result<void> collect_task(const CollectTask& task) {
+    HONE_TRY(const std::size_t place, add(task));
+    const cost::DatasetTask& known = file_.data().tasks[place];
+    progress_.task = task.name;
+    const bool is_enough = known.programs.size() >= options_.programs && is_measured(known);
+    if (!known.done.empty() || is_enough) {
+      ++progress_.done;
+      ++done_before_;
+      tell();
+      return {};
+    }
+    HONE_TRY(begin(task, place));
+    HONE_TRY(measure_all());
+    for (std::size_t round = 0; round < kDrawRounds && !is_over() && file_.data().tasks[place].done.empty(); ++round) {
+      const std::size_t wanted = options_.programs * (round + 1) / kDrawRounds;
+      if (drawn_.size() >= wanted) continue;
+      HONE_TRY(const bool is_drawn, draw(wanted, round));
+      HONE_TRY(measure_all());
+      if (is_over()) break;
+      if (best_seconds(0) * 1e3 > options_.longest_ms) {
+        HONE_TRY(file_.finish_task(place, "slow"));
+      } else if (!is_drawn) {
+        HONE_TRY(file_.finish_task(place, "exhausted"));
+      }
+    }
+    if (!is_over()) ++progress_.done;
+    tell();
+    return {};
+  }
+
+  Result<std::size_t> add(const CollectTask& task) {
+    const measure::TaskKey key = measure::task_key(task.task->naive(), task.task->constants);
+    cost::DatasetTask added{.key = key.key,
+                            .family = key.family,
+                            .name = task.name,
+                            .algorithms = {},
+                            .constants = task.task->constants,
+                            .flops = task.task->flops,
+                            .networks = task.networks};
+    for (const space::Algorithm& algorithm : task.task->algorithms)
+      added.algorithms.push_back({algorithm.name, ir::to_text(algorithm.naive)});
+    HONE_TRY(const std::size_t place, file_.add_task(added));
+    for (const auto& [network, calls] : task.networks) HONE_TRY(file_.add_use(place, network, calls));
+    return place;
+  }
+
+  bool is_measured(const cost::DatasetTask& task) const {
+    return std::all_of(task.programs.begin(), task.programs.end(), [&](std::size_t program) {
+      return std::all_of(targets_.begin(), targets_.end(), [&](std::size_t t) { return !is_wanted(program, t); });
+    });
+  }
+
+  /// Whether a program is to be measured on a target: it is not yet, and was not too slow on others.
+  bool is_wanted(std::size_t program, std::size_t target) const {
+    const std::vector<double>& seconds = file_.data().programs[program].seconds;
+    return std::isnan(seconds[target]) && std::none_of(seconds.begin(), seconds.end(), [&](double known) {
+             return std::isfinite(known) && known * 1e3 > options_.longest_ms;
+           });
+  }
+
+  /// Makes the spaces of a task, and finds the programs again that it has already.
+  Result<void> begin(const CollectTask& task, std::size_t place) {
+    task_ = &task;
+    place_ = place;
+    sources_.clear();
+    drawn_.clear();
+    hashes_.clear();
+    rng_ = Rng(options_.seed).fork(ir::structural_hash(task.task->naive()).low);
+    for (std::size_t t = 0; t < options_.targets.size(); ++t)
+      for (const char* name : {"mapping", "sketch"}) {
+        HONE_TRY(auto space, space::make_space(name, *task.task, options_.targets[t]));
+        if (space::size_of(*space) > 1) sources_.push_back({std::move(space), t});
+      }
+    codegen::Target one_thread = options_.targets.front();
+    one_thread.threads = 1;
+    data_ = std::make_shared<measure::TaskData>();
+    data_->reference = schedule::split_packing(space::default_schedule(task.task->naive(), {}, one_thread).program());
+    for (const std::size_t program : file_.data().tasks[place].programs) {
+      const cost::DatasetProgram& known = file_.data().programs[program];
+      hashes_.insert(known.hash);
+      restore(program, known);
+    }
+    return {};
+  }
+
+  void restore(std::size_t place, const cost::DatasetProgram& known) {
+    for (std::size_t s = 0; s < sources_.size(); ++s) {
+      if (targets_[sources_[s].target] != known.drawn_for) continue;
+      const Result<Candidate> candidate = space::parse_candidate(*sources_[s].space, known.candidate);
+      if (!candidate) continue;
+      const Result<schedule::Schedule> built = sources_[s].space->build(*candidate);
+      if (!built || ir::to_string(ir::structural_hash(built->program())) != known.hash) continue;
+      drawn_.push_back({place, s, *candidate, schedule::split_packing(built->program())});
+      return;
+    }
+    log::warning("collect", "a program of the data set is not one of this hone any more: {}", known.candidate);
+  }
+
+  /// Draws programs until there are so many; false if no more are found.
+  Result<bool> draw(std::size_t wanted, std::size_t round) {
+    if (sources_.empty()) return false;
+    if (round == 0)
+      for (std::size_t s = 0; s < sources_.size(); ++s) HONE_TRY(take({{s, sources_[s].space->first()}}));
+    std::vector<std::vector<std::size_t>> parents;
+    for (std::size_t t = 0; t < targets_.size(); ++t) parents.push_back(fastest(targets_[t]));
+    std::size_t barren = 0;
+    for (std::size_t tries = 0;
+         drawn_.size() < wanted && barren < kBarrenDraws && tries < kDrawsPerProgram * wanted && !is_over();) {
+      std::vector<std::pair<std::size_t, Candidate>> batch;
+      constexpr std::size_t kBatch = 16;
+      for (std::size_t i = 0; i < std::min(kBatch, wanted - drawn_.size()); ++i, ++tries)
+        batch.push_back(draw_one(parents, tries, round));
+      const std::size_t before = drawn_.size();
+      HONE_TRY(take(batch));
+      barren = drawn_.size() > before ? 0 : barren + batch.size();
+    }
+    return drawn_.size() >= wanted;
+  }
+
+  std::pair<std::size_t, Candidate> draw_one(const std::vector<std::vector<std::size_t>>& parents, std::size_t number,
+                                             std::size_t round) {
+    constexpr double kRandomShare = 0.25, kCrossed = 0.4, kChangedAgain = 0.4;
+    const std::vector<std::size_t>& best = parents[number % parents.size()];
+    if (round == 0 || best.empty() || rng_.chance(kRandomShare)) {
+      const std::size_t source = number % sources_.size();
+      return {source, space::random_candidate(*sources_[source].space, rng_)};
+    }
+    const Drawn& parent = drawn_[rng_.choose(best)];
+    const space::Space& space = *sources_[parent.source].space;
+    Candidate child = parent.candidate;
+    const Drawn& other = drawn_[rng_.choose(best)];
+    const bool can_cross = other.source == parent.source && other.candidate.sketch == child.sketch;
+    if (can_cross && rng_.chance(kCrossed)) child = space::cross(child, other.candidate, rng_);
+    if (child == parent.candidate || rng_.chance(kChangedAgain)) child = space::mutate(space, child, rng_);
+    return {parent.source, std::move(child)};
+  }
+
+  /// The fastest programs on a target, by place among those drawn.
+  std::vector<std::size_t> fastest(std::size_t target) const {
+    const auto seconds = [&](std::size_t i) { return file_.data().programs[drawn_[i].place].seconds[target]; };
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < drawn_.size(); ++i)
+      if (std::isfinite(seconds(i))) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return seconds(a) < seconds(b); });
+    order.resize(std::min(order.size(), kDrawParents));
+    return order;
+  }
+
+  double best_seconds(std::size_t target) const { return file_.data().best_seconds(place_, targets_[target]); }
+
+  /// Builds candidates, and adds to the data set what is new.
+  Result<void> take(const std::vector<std::pair<std::size_t, Candidate>>& batch) {
+    for (const auto& [source, candidate] : batch) {
+      const space::Space& space = *sources_[source].space;
+      const Result<schedule::Schedule> built = space.build(candidate);
+      if (!built) continue;
+      const std::string hash = ir::to_string(ir::structural_hash(built->program()));
+      if (!hashes_.insert(hash).second) continue;
+      HONE_TRY(const std::size_t algorithm, algorithm_of(space.sketches()[candidate.sketch].name));
+      HONE_TRY(const std::size_t place, file_.add_program({.task = place_,
+                                                           .algorithm = algorithm,
+                                                           .hash = hash,
+                                                           .drawn_for = targets_[sources_[source].target],
+                                                           .candidate = space::to_json(space, candidate),
+                                                           .trace = schedule::to_json(built->trace())}));
+      drawn_.push_back({place, source, candidate, schedule::split_packing(built->program())});
+    }
+    return {};
+  }
+
+  /// Sketches begin with the name of their algorithm.
+  Result<std::size_t> algorithm_of(const std::string& sketch) const {
+    const std::string name = sketch.substr(0, sketch.find(' '));
+    const std::vector<space::Algorithm>& all = task_->task->algorithms;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i].name == name) return i;
+    if (sketch == "untouched") return std::size_t{0};
+    return error(ErrorCode::NotFound, "sketch '{}' is of no algorithm of its task", sketch);
+  }
+
+  /// Measures what is not measured yet, target by target.
+  Result<void> measure_all() {
+    for (std::size_t t = 0; t < targets_.size(); ++t) {
+      std::vector<const Drawn*> missing;
+      for (const Drawn& drawn : drawn_)
+        if (is_wanted(drawn.place, targets_[t])) missing.push_back(&drawn);
+      if (missing.empty()) continue;
+      measurer_->set_target(options_.targets[t]);
+      std::size_t next = 0;
+      Result<void> stored;
+      const auto give = [&]() -> std::optional<measure::MeasureInput> {
+        if (next == missing.size() || is_over()) return std::nullopt;
+        return measure::MeasureInput{missing[next++]->program, data_};
+      };
+      HONE_TRY(measurer_->run(give, [&](std::size_t i, const measure::MeasureResult& result) {
+        if (result.status == measure::TrialStatus::NotRun || !stored) return;
+        ++progress_.measured;
+        progress_.failures += result.is_ok() ? 0 : 1;
+        stored =
+            file_.add_label(missing[i]->place, targets_[t], result.is_ok() ? result.median_ns() * 1e-9 : cost::kFailed,
+                            measure::to_string(result.status));
+        tell();
+      }));
+      if (!stored) return stored;
+    }
+    return {};
+  }
+
+  void tell() {
+    progress_.elapsed_s = elapsed_since(start_);
+    const double done = static_cast<double>(progress_.done - done_before_);
+    const double share = done_before_ == progress_.tasks ? 1 : under_way();
+    const double left = static_cast<double>(progress_.tasks - progress_.done) - share;
+    progress_.left_s = done + share > 0 ? progress_.elapsed_s * std::max(0.0, left) / (done + share)
+                                        : std::numeric_limits<double>::infinity();
+    if (options_.progress) options_.progress(progress_);
+  }
+
+  /// How much of the task at hand is done.
+  double under_way() const {
+    if (drawn_.empty() || progress_.done == progress_.tasks) return 0;
+    double measured = 0;
+    for (const Drawn& drawn : drawn_)
+      for (const std::size_t target : targets_) measured += is_wanted(drawn.place, target) ? 0 : 1;
+    return std::min(1.0, measured / static_cast<double>(options_.programs * targets_.size()));
+  }
+
+  cost::DatasetFile& file_;
+  const CollectOptions& options_;
+  const Clock::time_point start_ = Clock::now();
+  measure::Measurer* measurer_ = nullptr;
+  std::vector<std::size_t> targets_;  ///< places of the options' targets in the data set
+  CollectProgress progress_;
+  std::size_t done_before_ = 0;  ///< tasks that needed nothing
+
+  // The task at hand.
+  const CollectTask* task_ = nullptr;
+  std::size_t place_ = 0;
+  std::vector<ProgramSource> sources_;
+  std::vector<Drawn> drawn_;
+  std::set<std::string> hashes_;
+  std::shared_ptr<measure::TaskData> data_;
+  Rng rng_{1};
+};
+
+}  // namespace
+
+Result<CollectProgress> collect(const std::vector<CollectTask>& tasks, cost::DatasetFile& file,
+                                const CollectOptions& options) {
+  return Collector(file, options).run(tasks);
+}
+
+}  // namespace hone::search

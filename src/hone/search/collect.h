@@ -1,0 +1,55 @@
+/// Collecting data sets: draws programs of many tasks, and measures each of them on several targets.
+///
+/// The programs of a task come from the spaces of all targets, a part of them at random, the others changed and crossed
+/// from the fastest so far, so that a model sees what it will have to choose among. Each program is measured on every
+/// target, the programs of a task close together in time. What is measured is in the file at once; called again,
+/// collecting goes on where it ended.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hone/cost/dataset.h"
+#include "hone/measure/measurer.h"
+#include "hone/space/space.h"
+
+namespace hone::search {
+
+/// A task to collect programs of.
+struct CollectTask {
+  std::shared_ptr<const space::Task> task;
+  std::string name;
+  std::map<std::string, double> networks;  ///< how often a run of each network calls it
+};
+
+/// Where collecting stands.
+struct CollectProgress {
+  std::size_t tasks = 0, done = 0;          ///< tasks in all, and those that want no more
+  std::int64_t measured = 0, failures = 0;  ///< of this run
+  double elapsed_s = 0, left_s = 0;         ///< left: estimated from the tasks done in this run
+  std::string task = {};                    ///< the one under way
+};
+
+struct CollectOptions {
+  std::vector<codegen::Target> targets;  ///< at least one
+  std::size_t programs = 160;            ///< of each task, if there are so many
+  double longest_ms = 20;  ///< tasks that take longer at best on the first target, and programs that do, go no further
+  std::uint64_t seed = 1;
+  double seconds = 0;  ///< of wall time; 0: no limit
+  measure::MeasurerOptions measurer = {
+      .timing = {.repeats = 3, .min_repeat_ms = 1.5}, .compile_timeout_ms = 8'000, .run_timeout_ms = 4'000};
+  const std::atomic<bool>* stop = nullptr;
+  /// Told after each trial.
+  std::function<void(const CollectProgress&)> progress = {};
+};
+
+/// Collects until each task has its programs, the time is over, or it is told to stop. Tasks are taken in an order
+/// drawn from the seed, so that what is there after a while is a sample of all.
+Result<CollectProgress> collect(const std::vector<CollectTask>& tasks, cost::DatasetFile& file,
+                                const CollectOptions& options);
+
+}  // namespace hone::search

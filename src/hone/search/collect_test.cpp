@@ -1,0 +1,112 @@
+#include "hone/search/collect.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <set>
+#include <unistd.h>
+
+#include "hone/ir/equal.h"
+#include "hone/ir/text.h"
+#include "hone/schedule/trace.h"
+#include "hone/tensor/definitions.h"
+#include "hone/tensor/lower.h"
+
+namespace hone::search {
+namespace {
+
+using ::testing::HasSubstr;
+
+CollectTask collected_product(std::int64_t m, std::int64_t n, std::int64_t k) {
+  const tensor::Tensor a = tensor::placeholder("a", {m, k}), b = tensor::placeholder("b", {k, n});
+  auto task = std::make_shared<space::Task>();
+  task->algorithms = {{"direct", tensor::lower("product", {a, b}, {*tensor::matmul(a, b)})}};
+  task->constants = {1};
+  task->flops = 2.0 * static_cast<double>(m * n * k);
+  return {task, "MatMul", {{"resnet18", 2}}};
+}
+
+class CollectTest : public ::testing::Test {
+ protected:
+  CollectTest() {
+    for (const char* target : {"cpu -threads=1", "cpu -mattr=+sse4.2 -threads=1"})
+      options_.targets.push_back(codegen::parse_target(target).value());
+    options_.programs = 9;
+    options_.measurer.timing.min_repeat_ms = 0.05;
+    options_.measurer.workers = 1;
+  }
+  ~CollectTest() override { std::filesystem::remove(file_); }
+
+  Result<CollectProgress> run(const std::vector<CollectTask>& tasks) {
+    HONE_TRY(cost::DatasetFile file, cost::DatasetFile::open(file_));
+    return collect(tasks, file, options_);
+  }
+
+  const std::filesystem::path file_ =
+      std::filesystem::temp_directory_path() /
+      ("hone-collect-" + std::to_string(getpid()) + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+  CollectOptions options_;
+};
+
+TEST_F(CollectTest, MeasuresTheSameProgramsOnEachTarget) {
+  const Result<CollectProgress> end = run({collected_product(13, 48, 17), collected_product(32, 32, 8)});
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(end->done, 2u);
+  const cost::Dataset data = cost::read_dataset(file_).value();
+  EXPECT_EQ(data.targets.size(), 2u);
+  ASSERT_EQ(data.tasks.size(), 2u);
+  EXPECT_EQ(end->measured, static_cast<std::int64_t>(2 * data.programs.size()));
+  for (const cost::DatasetTask& task : data.tasks) EXPECT_GE(task.programs.size(), 9u) << task.done;
+  std::set<std::string> hashes;
+  std::set<std::size_t> drawn_for;
+  for (const cost::DatasetProgram& program : data.programs) {
+    for (const double seconds : program.seconds) EXPECT_TRUE(std::isfinite(seconds) && seconds > 0);
+    drawn_for.insert(program.drawn_for);
+    EXPECT_TRUE(hashes.insert(std::to_string(program.task) + program.hash).second) << "a program stands there twice";
+    // The trace makes the program from the naive one that the file holds.
+    const cost::DatasetTask& task = data.tasks[program.task];
+    const ir::Function naive = ir::parse_function(task.algorithms[program.algorithm].text).value();
+    const Result<schedule::Program> made = schedule::replay(naive, schedule::parse_trace(program.trace).value());
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_EQ(ir::to_string(ir::structural_hash(*made)), program.hash);
+  }
+  EXPECT_EQ(drawn_for.size(), 2u) << "programs come from the spaces of all targets";
+}
+
+TEST_F(CollectTest, GoesOnWhereItEnded) {
+  const CollectTask task = collected_product(13, 48, 17);
+  std::atomic<bool> stop = false;
+  options_.stop = &stop;
+  options_.progress = [&](const CollectProgress& progress) { stop = progress.measured >= 5; };
+  ASSERT_TRUE(run({task}));
+  const std::size_t before = cost::read_dataset(file_)->programs.size();
+  stop = false;
+  options_.progress = {};
+  ASSERT_TRUE(run({task}));
+  const cost::Dataset data = cost::read_dataset(file_).value();
+  EXPECT_GE(data.programs.size(), std::max<std::size_t>(9, before));
+  for (const cost::DatasetProgram& program : data.programs)
+    for (const double seconds : program.seconds) EXPECT_FALSE(std::isnan(seconds));
+  const Result<CollectProgress> again = run({task});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->measured, 0) << "there is nothing left to do";
+  EXPECT_EQ(again->done, 1u);
+}
+
+TEST_F(CollectTest, ATaskThatTakesTooLongIsLeft) {
+  options_.longest_ms = 1e-6;
+  const Result<CollectProgress> end = run({collected_product(13, 48, 17)});
+  ASSERT_TRUE(end);
+  const cost::Dataset data = cost::read_dataset(file_).value();
+  EXPECT_EQ(data.tasks[0].done, "slow");
+  EXPECT_LT(data.programs.size(), 9u);
+  for (const cost::DatasetProgram& program : data.programs) EXPECT_TRUE(std::isnan(program.seconds[1]));
+}
+
+TEST_F(CollectTest, WantsATarget) {
+  options_.targets.clear();
+  EXPECT_THAT(run({collected_product(4, 4, 4)}).error().message, HasSubstr("no target"));
+}
+
+}  // namespace
+}  // namespace hone::search

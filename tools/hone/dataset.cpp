@@ -1,0 +1,129 @@
+// hone dataset: collects what cost models are trained on.
+#include "hone/dataset.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Option.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fstream>
+#include <unistd.h>
+
+#include "command.h"
+#include "dataset_stats.h"
+#include "describe.h"
+#include "interrupt.h"
+#include "options.h"
+
+namespace hone::command {
+namespace {
+
+struct DatasetOptions {
+  std::string action, file, time;
+  std::vector<std::string> models, targets, shapes;
+  std::int64_t programs = 160, seed = 1;
+  double longest_ms = 20;
+};
+
+/// What one x86 machine can be: it as a whole, and as others of its kind are.
+constexpr const char* kUsualTargets[] = {"cpu -threads=1", "cpu -threads=2", "cpu -mattr=+avx2 -threads=1",
+                                         "cpu -mattr=+sse4.2 -threads=1"};
+
+/// One line that changes on a terminal, a line now and then elsewhere.
+class CollectView {
+ public:
+  ~CollectView() {
+    if (is_terminal_ && last_s_ >= 0) fmt::print(stderr, "\n");
+  }
+
+  void show(const search::CollectProgress& progress) {
+    const double pause = is_terminal_ ? 0.2 : 30;
+    if (last_s_ >= 0 && progress.elapsed_s - last_s_ < pause) return;
+    last_s_ = progress.elapsed_s;
+    fmt::print(stderr, "{}{} of {} tasks, {} trials, {} failed, {:.1f} a second, {} left | {}{}",
+               is_terminal_ ? "\r" : "", progress.done, progress.tasks, progress.measured, progress.failures,
+               static_cast<double>(progress.measured) / std::max(progress.elapsed_s, 1e-3), time_text(progress.left_s),
+               progress.task, is_terminal_ ? "\033[K" : "\n");
+    std::fflush(stderr);
+  }
+
+ private:
+  const bool is_terminal_ = isatty(STDERR_FILENO) != 0;
+  double last_s_ = -1;
+};
+
+/// "Intel(R) Xeon(R) Processor, 2 cores", for the notes of a data set.
+std::string machine_text() {
+  std::string model = "unknown processor";
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name")) model = line.substr(std::min(line.find(':'), line.size() - 2) + 2);
+  return fmt::format("{}, {} cores", model, codegen::host_target().cores);
+}
+
+Result<void> collect(const DatasetOptions& options) {
+  if (options.models.empty())
+    return error(ErrorCode::InvalidArgument, "hone dataset collect needs model files: FILE MODEL...");
+  search::CollectOptions collecting{.targets = {},
+                                    .programs = static_cast<std::size_t>(options.programs),
+                                    .longest_ms = options.longest_ms,
+                                    .seed = static_cast<std::uint64_t>(options.seed)};
+  if (!options.time.empty()) { HONE_TRY(collecting.seconds, parse_time("--time", options.time)); }
+  const std::vector<std::string> usual(std::begin(kUsualTargets), std::end(kUsualTargets));
+  for (const std::string& text : options.targets.empty() ? usual : options.targets) {
+    HONE_TRY(codegen::Target target, codegen::parse_target(text));
+    collecting.targets.push_back(std::move(target));
+  }
+  std::vector<ModelShape> shapes;
+  for (const std::string& text : options.shapes) {
+    HONE_TRY(ModelShape shape, parse_model_shape(text));
+    shapes.push_back(std::move(shape));
+  }
+  HONE_TRY(cost::DatasetFile file, cost::DatasetFile::open(options.file));
+  const std::vector<std::filesystem::path> models(options.models.begin(), options.models.end());
+  HONE_TRY(const std::vector<search::CollectTask> tasks,
+           gather_tasks(models, shapes, collecting.targets.front(),
+                        [](const std::string& text) { fmt::print(stderr, "hone: {}\n", text); }));
+  fmt::print(stderr, "{} tasks of {} models\n", tasks.size(), models.size());
+  const char* commit = std::getenv("HONE_COMMIT");
+  HONE_TRY(
+      file.note("collected by", fmt::format("hone {}{}{}", HONE_VERSION, commit ? ", " : "", commit ? commit : "")));
+  HONE_TRY(file.note("machine", machine_text()));
+  CollectView view;
+  const StopOnInterrupt guard;
+  collecting.stop = &StopOnInterrupt::requested();
+  collecting.progress = [&](const search::CollectProgress& progress) { view.show(progress); };
+  HONE_TRY(const search::CollectProgress end, search::collect(tasks, file, collecting));
+  fmt::print("{}: {} of {} tasks are complete, {} trials in {}, {} of them failed\n", options.file, end.done, end.tasks,
+             end.measured, time_text(end.elapsed_s), end.failures);
+  return {};
+}
+
+Result<void> run_dataset(const DatasetOptions& options) {
+  if (options.action == "collect") return collect(options);
+  HONE_TRY(const cost::Dataset data, cost::read_dataset(options.file));
+  show_stats(data);
+  return {};
+}
+
+}  // namespace
+
+Action add_dataset(CLI::App& parser) {
+  const auto options = std::make_shared<DatasetOptions>();
+  add_text(parser, "action", options->action, "collect|stats",
+           "measure programs of models' tasks on several targets, or show what a data set holds")
+      ->required();
+  add_text(parser, "file", options->file, "FILE", "the data set; collecting goes on with it")->required();
+  parser.add_option("models", options->models, "the models to collect tasks of")->type_name("FILE");
+  add_texts(parser, "--target", options->targets, "TARGET",
+            "measure on this target (this machine on 1 and 2 threads, AVX2 and SSE4.2 on 1)");
+  add_texts(parser, "--shape", options->shapes, "NAME=N",
+            "look at models in this shape as well, except those for testing: batch=4, sequence=32, image=160");
+  constexpr std::int64_t kMost = 1'000'000;
+  add_number(parser, "--programs", options->programs, 1, kMost, "how many programs of each task (160)");
+  add_text(parser, "--time", options->time, "TIME", "stop after this: 90s, 5m or 1h (when all is collected)");
+  add_number(parser, "--seed", options->seed, 0, kMost, "of what is drawn (1)");
+  return [options] { return run_dataset(*options); };
+}
+
+}  // namespace hone::command
