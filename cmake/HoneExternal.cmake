@@ -27,6 +27,7 @@ endfunction()
 hone_external(llvm HEADER llvm/IR/Module.h LIBRARY LLVM-19 ROOT /usr/lib/llvm-19)
 hone_external(hwloc HEADER hwloc.h LIBRARY hwloc)
 hone_external(sqlite3 HEADER sqlite3.h LIBRARY sqlite3)
+hone_external(zstd HEADER zstd.h LIBRARY zstd)
 
 # XGBoost is loaded when a cost model needs it (cost/xgboost_library.h), so its header is all that is asked for here.
 find_path(HONE_xgboost_INCLUDE xgboost/c_api.h)

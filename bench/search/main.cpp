@@ -9,6 +9,7 @@
 
 #include "cost_model.h"
 #include "figure.h"
+#include "sentences.h"
 
 #include "hone/ir/equal.h"
 #include "hone/ir/text.h"
@@ -116,6 +117,7 @@ Result<void> run(int repeats) {
   print("print as text", time(repeats, [&] { ir::to_text(scheduled); }), "");
   const std::string json = to_json(trace);
   print("trace from JSON", time(repeats, [&] { parse_trace(json).value(); }), "");
+  HONE_TRY(time_sentences(naive, trace));
   return time_cost_model(naive, trace);
 }
 

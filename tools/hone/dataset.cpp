@@ -101,6 +101,13 @@ Result<void> collect(const DatasetOptions& options) {
 
 Result<void> run_dataset(const DatasetOptions& options) {
   if (options.action == "collect") return collect(options);
+  if (options.action == "pack") {
+    if (options.models.size() != 1)
+      return error(ErrorCode::InvalidArgument, "hone dataset pack needs the file to write: FILE PACKED");
+    HONE_TRY(const std::size_t bytes, cost::pack_dataset(options.file, options.models.front()));
+    fmt::print("{}: {}\n", options.models.front(), bytes_text(static_cast<double>(bytes)));
+    return {};
+  }
   HONE_TRY(const cost::Dataset data, cost::read_dataset(options.file));
   show_stats(data);
   return {};
@@ -110,11 +117,12 @@ Result<void> run_dataset(const DatasetOptions& options) {
 
 Action add_dataset(CLI::App& parser) {
   const auto options = std::make_shared<DatasetOptions>();
-  add_text(parser, "action", options->action, "collect|stats",
-           "measure programs of models' tasks on several targets, or show what a data set holds")
+  add_text(parser, "action", options->action, "collect|stats|pack",
+           "measure programs of models' tasks on several targets, show what a data set holds, or compress it")
       ->required();
   add_text(parser, "file", options->file, "FILE", "the data set; collecting goes on with it")->required();
-  parser.add_option("models", options->models, "the models to collect tasks of")->type_name("FILE");
+  parser.add_option("models", options->models, "the models to collect tasks of, or the file to pack into")
+      ->type_name("FILE");
   add_texts(parser, "--target", options->targets, "TARGET",
             "measure on this target (this machine on 1 and 2 threads, AVX2 and SSE4.2 on 1)");
   add_texts(parser, "--shape", options->shapes, "NAME=N",

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "hone/cost/compress.h"
 #include "hone/cost/dataset_lines.h"
 
 namespace hone::cost {
@@ -130,6 +131,17 @@ Result<void> DatasetFile::finish_task(std::size_t task, const std::string& why) 
 Result<Dataset> read_dataset(const std::filesystem::path& path) {
   HONE_TRY(const DatasetText text, read_dataset_text(path));
   return parse_dataset(text.lines, path.string());
+}
+
+Result<std::size_t> pack_dataset(const std::filesystem::path& from, const std::filesystem::path& to) {
+  HONE_TRY(const DatasetText text, read_dataset_text(from));
+  HONE_TRY(parse_dataset(text.lines, from.string()));
+  HONE_TRY(const std::string bytes, compress(std::string_view(text.lines).substr(0, text.lines.rfind('\n') + 1)));
+  std::ofstream out(to, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.flush();
+  if (!out) return error(ErrorCode::InvalidArgument, "cannot write '{}'", to.string());
+  return bytes.size();
 }
 
 }  // namespace hone::cost

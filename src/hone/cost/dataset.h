@@ -74,6 +74,9 @@ bool is_test_task(const DatasetTask& task);
 /// that names file, line and what is wrong.
 Result<Dataset> read_dataset(const std::filesystem::path& file);
 
+/// Writes a data set, which must be whole, in as few bytes as it takes, and says how many.
+Result<std::size_t> pack_dataset(const std::filesystem::path& from, const std::filesystem::path& to);
+
 /// A data set that grows: what is added is in the file when the call returns.
 class DatasetFile {
  public:

@@ -5,6 +5,8 @@
 #include <set>
 #include <sstream>
 
+#include "hone/cost/compress.h"
+
 namespace hone::cost {
 namespace {
 
@@ -149,9 +151,13 @@ Result<DatasetText> read_dataset_text(const std::filesystem::path& file) {
   std::error_code status;
   if (!in || std::filesystem::is_directory(file, status))
     return error(ErrorCode::NotFound, "cannot read the data set '{}'", file.string());
-  std::ostringstream text;
-  text << in.rdbuf();
-  return DatasetText{std::move(text).str(), /*is_compressed=*/false};
+  std::ostringstream bytes;
+  bytes << in.rdbuf();
+  DatasetText text{std::move(bytes).str()};
+  if (!is_compressed(text.lines)) return text;
+  Result<std::string> lines = decompress(text.lines);
+  if (!lines) return error(lines.error().code, "data set '{}': {}", file.string(), lines.error().message);
+  return DatasetText{*std::move(lines), /*is_compressed=*/true};
 }
 
 Result<Dataset> parse_dataset(std::string_view lines, const std::string& file) {

@@ -101,6 +101,26 @@ TEST_F(DatasetTest, GoesOnAfterALineThatWasCutOff) {
   EXPECT_EQ(content(), whole + "{\"label\":[1,1,5000]}\n");
 }
 
+TEST_F(DatasetTest, PackedItIsSmallerAndTheSame) {
+  write_small();
+  const Dataset before = read_dataset(file_).value();
+  const std::size_t size = content().size();
+  ASSERT_LT(pack_dataset(file_, file_).value(), size);
+  const Dataset after = read_dataset(file_).value();
+  EXPECT_EQ(after.programs.size(), before.programs.size());
+  EXPECT_EQ(after.programs[1].trace, before.programs[1].trace);
+  EXPECT_THAT(DatasetFile::open(file_).error().message, HasSubstr("is compressed"));
+  const std::string whole = content();
+  for (std::size_t cut = 4; cut < whole.size(); cut += 11) {
+    put(whole.substr(0, cut));
+    EXPECT_THAT(read_error(), HasSubstr(file_.string())) << cut;
+  }
+  std::string damaged = whole;
+  damaged[whole.size() / 2] = static_cast<char>(damaged[whole.size() / 2] ^ 0x55);
+  put(damaged);
+  EXPECT_THAT(read_error(), HasSubstr("damaged"));
+}
+
 TEST_F(DatasetTest, ATaskOfATestNetworkIsForTesting) {
   EXPECT_TRUE(is_test_network("resnet50"));
   EXPECT_TRUE(is_test_network("bert_tiny@batch=4"));
