@@ -1,5 +1,4 @@
 #include "hone/frontend/tensor_proto.h"
-#include "hone/support/subprocess.h"
 
 #include <cstring>
 #include <fstream>
@@ -7,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <onnx/onnx-ml.pb.h>
 #include <unistd.h>
+
+#include "hone/support/subprocess.h"
 
 namespace hone::frontend {
 namespace {
