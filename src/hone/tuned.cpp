@@ -1,5 +1,6 @@
 #include "hone/tuned.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -30,18 +31,35 @@ double distance(const measure::TaskKey& a, const measure::TaskKey& b) {
   return sum;
 }
 
-/// The candidate of a record in its space, exactly or as near as there is.
-std::optional<Chosen> chosen_from(const measure::Record& record, const space::Task& task, const codegen::Target& target,
-                                  Origin origin) {
+/// The candidate of a record in its space; as near as there is if the space has changed.
+std::optional<Chosen> exact_choice(const measure::Record& record, const space::Task& task,
+                                   const codegen::Target& target) {
   Result<std::unique_ptr<space::Space>> space = space::make_space(space::space_of(record.candidate), task, target);
   if (!space) return std::nullopt;
   std::optional<space::Candidate> candidate;
-  if (origin == Origin::Exact) {
-    if (const Result<space::Candidate> parsed = space::parse_candidate(**space, record.candidate)) candidate = *parsed;
-  }
-  if (!candidate) candidate = space::nearest_candidate(**space, record.candidate);
+  if (const Result<space::Candidate> parsed = space::parse_candidate(**space, record.candidate))
+    candidate = *parsed;
+  else
+    candidate = space::nearest_candidate(**space, record.candidate);
   if (!candidate) return std::nullopt;
-  return Chosen{*std::move(space), *candidate, origin};
+  return Chosen{*std::move(space), *candidate, Origin::Exact};
+}
+
+/// What was found for other tasks of a family, the nearest first, fitted to this task, in the space of the nearest.
+std::optional<Chosen> nearest_choice(const std::vector<const measure::Record*>& family, const space::Task& task,
+                                     const codegen::Target& target) {
+  if (family.empty()) return std::nullopt;
+  const std::string name = space::space_of(family[0]->candidate);
+  Result<std::unique_ptr<space::Space>> space = space::make_space(name, task, target);
+  if (!space) return std::nullopt;
+  std::vector<std::string> others;
+  for (const measure::Record* record : family)
+    if (space::space_of(record->candidate) == name) others.push_back(record->candidate);
+  const std::optional<space::Candidate> candidate = (*space)->refit(others);
+  // Tiles carry over, algorithms do not: which one is fastest changes with the sizes.
+  const auto algorithm = [&](const space::Candidate& of) { return algorithm_of((*space)->sketches()[of.sketch]); };
+  if (!candidate || algorithm(*candidate) != algorithm((*space)->first())) return std::nullopt;
+  return Chosen{*std::move(space), *candidate, Origin::Nearest};
 }
 
 }  // namespace
@@ -78,20 +96,16 @@ std::optional<Chosen> Tuned::find(const space::Task& task, const codegen::Target
   const measure::TaskKey key = measure::task_key(task.naive(), task.constants);
   const std::string text = codegen::to_string(target);
   if (const auto exact = records_->adopted(key.key, text); exact && *exact)
-    if (std::optional<Chosen> chosen = chosen_from(**exact, task, target, Origin::Exact)) return chosen;
+    if (std::optional<Chosen> chosen = exact_choice(**exact, task, target)) return chosen;
   const Result<std::vector<measure::Record>> family = records_->adopted_of_family(key, text);
   if (!family) return std::nullopt;
-  const measure::Record* nearest = nullptr;
-  double least = kFarthest;
+  std::vector<const measure::Record*> near;
   for (const measure::Record& record : *family)
-    if (const double far = distance(record.task, key); far <= least) {
-      least = far;
-      nearest = &record;
-    }
-  std::optional<Chosen> chosen = nearest ? chosen_from(*nearest, task, target, Origin::Nearest) : std::nullopt;
-  // Tiles carry over, algorithms do not: which one is fastest changes with the sizes.
-  if (chosen && chosen->candidate.sketch != chosen->space->first().sketch) return std::nullopt;
-  return chosen;
+    if (distance(record.task, key) <= kFarthest) near.push_back(&record);
+  std::stable_sort(near.begin(), near.end(), [&](const measure::Record* a, const measure::Record* b) {
+    return distance(a->task, key) < distance(b->task, key);
+  });
+  return nearest_choice(near, task, target);
 }
 
 Chosen Tuned::choose(const space::Task& task, const codegen::Target& target) {

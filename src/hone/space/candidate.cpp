@@ -27,41 +27,10 @@ std::string names_of(const std::vector<Sketch>& sketches) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::optional<std::size_t> find_sketch(const Space& space, const std::string& name) {
-  const std::vector<Sketch>& sketches = space.sketches();
-  const auto found = std::find_if(sketches.begin(), sketches.end(), [&](const Sketch& s) { return s.name == name; });
-  if (found == sketches.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - sketches.begin());
-}
-
-/// What stands in the JSON form, the decisions not looked up yet.
-struct Stored {
-  std::string space, sketch;
-  json decisions;
-};
-
-Result<Stored> read(std::string_view text) {
-  const json parsed = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!parsed.is_object()) return error(ErrorCode::ParseError, "a candidate must be a JSON object, not '{}'", text);
-  Stored stored;
-  for (const auto& [field, into] : {std::pair{"space", &stored.space}, std::pair{"sketch", &stored.sketch}}) {
-    const auto found = parsed.find(field);
-    if (found == parsed.end() || !found->is_string())
-      return error(ErrorCode::ParseError, "candidate: '{}' must be a string: {}", field, text);
-    *into = found->get<std::string>();
-  }
-  const auto decisions = parsed.find("decisions");
-  if (decisions == parsed.end() || !decisions->is_object())
-    return error(ErrorCode::ParseError, "candidate: 'decisions' must be an object: {}", text);
-  for (const auto& [name, values] : decisions->items()) {
-    const bool is_list = values.is_array() &&
-                         std::all_of(values.begin(), values.end(), [](const json& v) { return v.is_number_integer(); });
-    if (!is_list)
-      return error(ErrorCode::ParseError, "candidate: decision '{}' must be a list of whole numbers, not {}", name,
-                   values.dump());
-  }
-  stored.decisions = *decisions;
-  return stored;
+std::optional<std::size_t> find_sketch(const Space& space, const StoredCandidate& stored) {
+  for (std::size_t i = 0; i < space.sketches().size(); ++i)
+    if (space.name_of(i) == stored.space && space.sketches()[i].name == stored.sketch) return i;
+  return std::nullopt;
 }
 
 /// How unlike two options are: factors count by their ratio.
@@ -107,6 +76,17 @@ std::uint64_t index_of(const Space& space, const Candidate& candidate) {
   for (std::size_t i = knobs.size(); i-- > 0;) index = add(times(index, knobs[i].options.size()), candidate.choices[i]);
   for (std::size_t i = 0; i < candidate.sketch; ++i) index = add(index, size_of(space.sketches()[i]));
   return index;
+}
+
+std::string_view algorithm_of(const Sketch& sketch) {
+  return std::string_view(sketch.name).substr(0, sketch.name.find(' '));
+}
+
+Decisions decisions_of(const Sketch& sketch, const std::vector<std::size_t>& choices) {
+  Decisions decisions;
+  for (std::size_t i = 0; i < sketch.knobs.size(); ++i)
+    decisions.emplace(sketch.knobs[i].name, sketch.knobs[i].options[choices[i]]);
+  return decisions;
 }
 
 Candidate random_candidate(const Space& space, Rng& rng) {
@@ -157,16 +137,42 @@ std::vector<Candidate> neighbours(const Space& space, const Candidate& candidate
 std::string to_json(const Space& space, const Candidate& candidate) {
   const Sketch& sketch = space.sketches()[candidate.sketch];
   json decisions = json::object();
-  for (std::size_t i = 0; i < sketch.knobs.size(); ++i)
-    decisions[sketch.knobs[i].name] = sketch.knobs[i].options[candidate.choices[i]];
-  return json{{"space", space.name()}, {"sketch", sketch.name}, {"decisions", std::move(decisions)}}.dump();
+  for (const auto& [knob, values] : decisions_of(sketch, candidate.choices)) decisions[knob] = values;
+  return json{{"space", space.name_of(candidate.sketch)}, {"sketch", sketch.name}, {"decisions", std::move(decisions)}}
+      .dump();
+}
+
+Result<StoredCandidate> read_candidate(std::string_view text) {
+  const json parsed = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!parsed.is_object()) return error(ErrorCode::ParseError, "a candidate must be a JSON object, not '{}'", text);
+  StoredCandidate stored;
+  for (const auto& [field, into] : {std::pair{"space", &stored.space}, std::pair{"sketch", &stored.sketch}}) {
+    const auto found = parsed.find(field);
+    if (found == parsed.end() || !found->is_string())
+      return error(ErrorCode::ParseError, "candidate: '{}' must be a string: {}", field, text);
+    *into = found->get<std::string>();
+  }
+  const auto decisions = parsed.find("decisions");
+  if (decisions == parsed.end() || !decisions->is_object())
+    return error(ErrorCode::ParseError, "candidate: 'decisions' must be an object: {}", text);
+  for (const auto& [name, values] : decisions->items()) {
+    const bool is_list = values.is_array() &&
+                         std::all_of(values.begin(), values.end(), [](const json& v) { return v.is_number_integer(); });
+    if (!is_list)
+      return error(ErrorCode::ParseError, "candidate: decision '{}' must be a list of whole numbers, not {}", name,
+                   values.dump());
+    stored.decisions.emplace(name, values.get<std::vector<std::int64_t>>());
+  }
+  return stored;
 }
 
 Result<Candidate> parse_candidate(const Space& space, std::string_view text) {
-  HONE_TRY(const Stored stored, read(text));
-  if (stored.space != space.name())
+  HONE_TRY(const StoredCandidate stored, read_candidate(text));
+  bool is_ours = false;
+  for (std::size_t i = 0; i < space.sketches().size(); ++i) is_ours |= space.name_of(i) == stored.space;
+  if (!is_ours)
     return error(ErrorCode::InvalidArgument, "candidate: it is of space '{}', not of '{}'", stored.space, space.name());
-  const std::optional<std::size_t> sketch = find_sketch(space, stored.sketch);
+  const std::optional<std::size_t> sketch = find_sketch(space, stored);
   if (!sketch)
     return error(ErrorCode::InvalidArgument, "candidate: there is no sketch '{}', only: {}", stored.sketch,
                  names_of(space.sketches()));
@@ -179,7 +185,7 @@ Result<Candidate> parse_candidate(const Space& space, std::string_view text) {
     const auto decision = stored.decisions.find(knob.name);
     if (decision == stored.decisions.end())
       return error(ErrorCode::InvalidArgument, "candidate: nothing is decided for knob '{}'", knob.name);
-    const auto values = decision->get<std::vector<std::int64_t>>();
+    const std::vector<std::int64_t>& values = decision->second;
     const auto option = std::find(knob.options.begin(), knob.options.end(), values);
     if (option == knob.options.end())
       return error(ErrorCode::InvalidArgument, "candidate: knob '{}' has no option {}, only: {}", knob.name,
@@ -190,9 +196,9 @@ Result<Candidate> parse_candidate(const Space& space, std::string_view text) {
 }
 
 std::optional<Candidate> nearest_candidate(const Space& space, std::string_view text) {
-  const Result<Stored> stored = read(text);
-  if (!stored || stored->space != space.name()) return std::nullopt;
-  const std::optional<std::size_t> sketch = find_sketch(space, stored->sketch);
+  const Result<StoredCandidate> stored = read_candidate(text);
+  if (!stored) return std::nullopt;
+  const std::optional<std::size_t> sketch = find_sketch(space, *stored);
   if (!sketch) return std::nullopt;
   const Candidate first = space.first();
   Candidate candidate{.sketch = *sketch};
@@ -200,7 +206,7 @@ std::optional<Candidate> nearest_candidate(const Space& space, std::string_view 
   for (std::size_t i = 0; i < knobs.size(); ++i) {
     std::size_t choice = first.sketch == *sketch ? first.choices[i] : 0;
     if (const auto decision = stored->decisions.find(knobs[i].name); decision != stored->decisions.end()) {
-      const auto values = decision->get<std::vector<std::int64_t>>();
+      const std::vector<std::int64_t>& values = decision->second;
       const auto nearest =
           std::min_element(knobs[i].options.begin(), knobs[i].options.end(),
                            [&](const auto& a, const auto& b) { return distance(a, values) < distance(b, values); });
@@ -210,6 +216,12 @@ std::optional<Candidate> nearest_candidate(const Space& space, std::string_view 
     candidate.choices.push_back(choice);
   }
   return candidate;
+}
+
+std::optional<Candidate> Space::refit(std::span<const std::string> others) const {
+  for (const std::string& other : others)
+    if (const std::optional<Candidate> nearest = nearest_candidate(*this, other)) return nearest;
+  return std::nullopt;
 }
 
 }  // namespace hone::space

@@ -19,6 +19,11 @@ std::uint64_t size_of(const Space& space);
 Candidate candidate_at(const Space& space, std::uint64_t index);
 std::uint64_t index_of(const Space& space, const Candidate& candidate);
 
+/// The algorithm that the programs of a sketch follow.
+std::string_view algorithm_of(const Sketch& sketch);
+/// What a candidate of this sketch decides.
+Decisions decisions_of(const Sketch& sketch, const std::vector<std::size_t>& choices);
+
 /// One of all candidates; sketches are equally likely.
 Candidate random_candidate(const Space& space, Rng& rng);
 
@@ -35,6 +40,12 @@ std::vector<Candidate> neighbours(const Space& space, const Candidate& candidate
 /// A candidate by names and values, so that it keeps its meaning when a space grows, and can be carried over to other
 /// shapes: {"space":"mapping","sketch":"direct","decisions":{"rows":[6],"vectors":[4]}}.
 std::string to_json(const Space& space, const Candidate& candidate);
+/// What stands in the JSON form, nothing looked up yet.
+struct StoredCandidate {
+  std::string space, sketch;
+  Decisions decisions;
+};
+Result<StoredCandidate> read_candidate(std::string_view json);
 /// Reads what to_json wrote. An error names the field, the value found and what is allowed.
 Result<Candidate> parse_candidate(const Space& space, std::string_view json);
 /// The same for a candidate of another task: each decision becomes the nearest one that there is. Nothing if the sketch

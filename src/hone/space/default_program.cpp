@@ -1,6 +1,7 @@
 #include "hone/space/default_program.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "hone/schedule/prepack.h"
 #include "hone/schedule/primitives.h"
@@ -68,6 +69,21 @@ void schedule_reduction(Schedule& draft, const std::string& block, std::span<con
   parallelize(draft, block, spatial, target);
 }
 
+/// Schedules all reductions by what is chosen for each, those without a choice left alone, then what else there is.
+void schedule_all(Schedule& draft, std::span<const std::size_t> constants, const codegen::Target& target,
+                  const std::function<std::optional<TileChoice>(const std::string&)>& choice_of) {
+  std::vector<std::string> reductions;
+  for (const schedule::Path& path : schedule::blocks(draft.program()))
+    if (schedule::is_reduction(path.block())) reductions.push_back(path.block().name);
+  for (const std::string& name : reductions)
+    if (const std::optional<TileChoice> choice = choice_of(name))
+      schedule_reduction(draft, name, constants, target, *choice);
+  const Program reduced = draft.program();
+  for (const schedule::Path& path : schedule::blocks(reduced))
+    if (!schedule::is_reduction(path.block()) && !ir::find(path.block().annotations, schedule::kPrepack))
+      schedule_elementwise(draft, path.block().name, target);
+}
+
 /// The schedule of a Winograd convolution with its neighbours, if the program is one.
 std::optional<Schedule> winograd_schedule(const Program& naive, std::span<const std::size_t> constants,
                                           const codegen::Target& target) {
@@ -119,21 +135,26 @@ std::string main_reduction(const ir::Function& naive) {
   return name;
 }
 
+void inline_blocks(Schedule& draft) {
+  inline_injective(draft);
+  follow_layouts(draft);
+}
+
+void schedule_other_blocks(Schedule& draft, const std::string& done, std::span<const std::size_t> constants,
+                           const codegen::Target& target) {
+  schedule_all(draft, constants, target, [&](const std::string& block) -> std::optional<TileChoice> {
+    return block == done ? std::nullopt : std::optional(TileChoice{});
+  });
+}
+
 Schedule schedule_blocks(const ir::Function& naive, std::span<const std::size_t> constants,
                          const codegen::Target& target, const TileChoice& choice) {
   Schedule draft(naive);
-  inline_injective(draft);
-  follow_layouts(draft);
-  std::vector<std::string> reductions;
-  for (const schedule::Path& path : schedule::blocks(draft.program()))
-    if (schedule::is_reduction(path.block())) reductions.push_back(path.block().name);
+  inline_blocks(draft);
   const std::string main = main_reduction(naive);
-  for (const std::string& name : reductions)
-    schedule_reduction(draft, name, constants, target, name == main ? choice : TileChoice{});
-  const Program reduced = draft.program();
-  for (const schedule::Path& path : schedule::blocks(reduced))
-    if (!schedule::is_reduction(path.block()) && !ir::find(path.block().annotations, schedule::kPrepack))
-      schedule_elementwise(draft, path.block().name, target);
+  schedule_all(draft, constants, target, [&](const std::string& block) -> std::optional<TileChoice> {
+    return block == main ? choice : TileChoice{};
+  });
   return draft;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "hone/codegen/target.h"
 #include "hone/ir/stmt.h"
@@ -26,6 +27,13 @@ std::int64_t default_winograd_tile(const Convolution3x3& conv, const codegen::Ta
 /// at the places `constants` never change between runs. What cannot be improved stays as it is.
 schedule::Schedule schedule_blocks(const ir::Function& naive, std::span<const std::size_t> constants,
                                    const codegen::Target& target, const TileChoice& choice = {});
+
+/// The first steps of schedule_blocks: injective blocks are computed where they are read, and all blocks run along the
+/// layouts of their tensors.
+void inline_blocks(schedule::Schedule& draft);
+/// Its last steps: schedules all blocks but `done`.
+void schedule_other_blocks(schedule::Schedule& draft, const std::string& done, std::span<const std::size_t> constants,
+                           const codegen::Target& target);
 
 /// The reduction of a naive program with the most work, which TileChoice is about; empty if there is none.
 std::string main_reduction(const ir::Function& naive);

@@ -7,6 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,9 +45,12 @@ struct Knob {
 
 /// A structure of programs that differ in decisions.
 struct Sketch {
-  std::string name;
+  std::string name;  ///< its first word is the name of the algorithm
   std::vector<Knob> knobs;
 };
+
+/// What a candidate decided, by the names of the knobs.
+using Decisions = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
 
 /// A point of a space: `choices[i]` is a place among the options of knob i of the sketch.
 struct Candidate {
@@ -73,15 +79,22 @@ class Space {
  public:
   virtual ~Space() = default;
 
-  /// "mapping", "sketch", "template": what candidates of this kind are stored under.
+  /// "mapping", "sketch", "template": see make_space.h.
   virtual std::string_view name() const = 0;
+  /// What candidates of this sketch are stored under: another name only where a space is made of several.
+  virtual std::string_view name_of(std::size_t) const { return name(); }
   /// At least one; each knob has at least one option.
   virtual const std::vector<Sketch>& sketches() const = 0;
   /// The candidate to run as long as nothing is measured. It can always be built.
   virtual Candidate first() const = 0;
+  /// Candidates to try before all others.
+  virtual std::vector<Candidate> starts() const { return {first()}; }
   /// The program of a candidate and the trace that makes it, or why there is none: a step is illegal, or the target's
   /// registers or caches are too small.
   virtual Result<schedule::Schedule> build(const Candidate& candidate) const = 0;
+  /// The candidate that is most like those of other tasks, given as JSON (see candidate.h), the likest task first;
+  /// nothing if this space has no sketch of theirs.
+  virtual std::optional<Candidate> refit(std::span<const std::string> others) const;
   /// What is not among the candidates, and why; see explain.h for those that cannot be built.
   virtual Notes notes() const { return {}; }
 };

@@ -7,7 +7,7 @@
 #include "hone/codegen/reduce_lanes.h"
 #include "hone/ir/rewrite.h"
 #include "hone/schedule/primitives.h"
-#include "hone/space/sketch/building.h"
+#include "hone/space/loop_steps.h"
 
 namespace hone::space {
 namespace {
@@ -30,7 +30,7 @@ std::vector<std::string> loops_over(const Program& program, const std::string& b
 
 Result<void> cut_into_lanes(Building& building, const std::string& block, std::int64_t width) {
   const std::string inner = schedule::loops_of(building.program(), block).back();
-  HONE_TRY(const std::vector<std::string> parts, split_loop(building, block, inner, {schedule::kRest, width}));
+  HONE_TRY(const std::vector<std::string> parts, split_loop(building.schedule, block, inner, {schedule::kRest, width}));
   HONE_TRY(building.apply(schedule::Rfactor{block, parts[1]}));
   // The lanes of one sum stand side by side.
   HONE_TRY(const schedule::Path partial, schedule::find_block(building.program(), block + ".rf", "sketch"));
@@ -74,7 +74,7 @@ Result<void> sum_in_lanes(Building& building, const std::string& block) {
 Result<void> sum_in_parts(Building& building, const std::string& block, std::int64_t parts, std::int64_t lanes,
                           Vectors vectors) {
   const std::string outer = loops_over(building.program(), block, ir::IterKind::Reduce).front();
-  HONE_TRY(const std::vector<std::string> loops, split_loop(building, block, outer, {parts, schedule::kRest}));
+  HONE_TRY(const std::vector<std::string> loops, split_loop(building.schedule, block, outer, {parts, schedule::kRest}));
   HONE_TRY(building.apply(schedule::Rfactor{block, loops[0]}));
   const std::string partial = block + ".rf";
   const std::vector<std::string> around = schedule::loops_of(building.program(), partial);
@@ -88,7 +88,7 @@ Result<void> sum_in_parts(Building& building, const std::string& block, std::int
     HONE_TRY(cut_into_lanes(building, partial, lanes));
     HONE_TRY(sum_in_lanes(building, partial));
   }
-  return run_parallel(building, {schedule::loops_of(building.program(), partial).front()});
+  return run_parallel(building.schedule, {schedule::loops_of(building.program(), partial).front()});
 }
 
 }  // namespace hone::space

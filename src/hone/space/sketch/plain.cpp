@@ -6,8 +6,8 @@
 #include "hone/ir/rewrite.h"
 #include "hone/schedule/primitives.h"
 #include "hone/space/layout.h"
+#include "hone/space/loop_steps.h"
 #include "hone/space/sketch/analysis.h"
-#include "hone/space/sketch/building.h"
 #include "hone/space/sketch/factors.h"
 #include "hone/space/sketch/partial_sums.h"
 
@@ -155,9 +155,9 @@ Action plain_action(const Program& program, const std::string& block, const Rule
       std::string place;
       for (const ir::Stmt& s : around)  // the loops that it shares with others stay as they are
         if (schedule::blocks_below(schedule::Path{{s}}).size() > 1) place = ir::name_of(s.get<ir::For>().var);
-      HONE_TRY(vectorize_innermost(building, block, outer.empty() ? place : outer.back()));
+      HONE_TRY(vectorize_innermost(building.schedule, block, outer.empty() ? place : outer.back()));
     }
-    return run_parallel(building, std::move(outer));
+    return run_parallel(building.schedule, std::move(outer));
   };
   return action;
 }

@@ -16,9 +16,6 @@
 
 namespace hone::space {
 
-/// What a candidate decided, by the names of the knobs.
-using Decisions = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
-
 /// A candidate's program while it is being built.
 struct Building {
   schedule::Schedule schedule;

@@ -52,9 +52,7 @@ class SketchSpace : public Space {
  private:
   static Result<schedule::Schedule> build(const Sketch& sketch, const Derived& derived,
                                           const std::vector<std::size_t>& choices) {
-    Decisions decisions;
-    for (std::size_t i = 0; i < sketch.knobs.size(); ++i)
-      decisions.emplace(sketch.knobs[i].name, sketch.knobs[i].options[choices[i]]);
+    const Decisions decisions = decisions_of(sketch, choices);
     Building building{derived.derivation.schedule, decisions, {}};
     for (const Action& action : derived.derivation.actions)
       if (action.apply) HONE_TRY(action.apply(building));

@@ -1,8 +1,7 @@
 /// The loops of a tiled block, once everything is decided.
 #include "hone/ir/rewrite.h"
 #include "hone/schedule/primitives.h"
-#include "hone/space/sketch/building.h"
-#include "hone/space/sketch/reading_order.h"
+#include "hone/space/loop_steps.h"
 #include "hone/space/sketch/tiling.h"
 #include "hone/support/arithmetic.h"
 
@@ -72,36 +71,14 @@ class Builder {
     return factors;
   }
 
-  /// Splits a loop so that level i + 1 has `factors[i]` iterations and level 0 the rest; levels of one iteration get no
-  /// loop. The result has a name for each level, or "".
-  Result<Names> split_levels(const NaiveLoop& loop, const Factors& factors) {
-    Names levels(factors.size() + 1);
-    std::vector<std::size_t> used;
-    std::int64_t covered = 1;
-    for (std::size_t i = factors.size(); i-- > 0 && covered < loop.extent;) {
-      if (factors[i] > 1) used.insert(used.begin(), i + 1);
-      covered *= factors[i];
-    }
-    if (covered < loop.extent) used.insert(used.begin(), 0);
-    if (used.size() == 1) {
-      levels[used[0]] = loop.name;
-      return levels;
-    }
-    std::vector<std::int64_t> parts = {schedule::kRest};
-    for (std::size_t i = 1; i < used.size(); ++i) parts.push_back(factors[used[i] - 1]);
-    HONE_TRY(const Names names, split_loop(building_, block(), loop.name, parts));
-    for (std::size_t i = 0; i < used.size(); ++i) levels[used[i]] = names[i];
-    return levels;
-  }
-
   Result<void> split_axes() {
     for (std::size_t i = 0; i < tiling_.axes.size(); ++i) {
-      HONE_TRY(Names levels, split_levels(tiling_.axes[i], factors_of(i)));
+      HONE_TRY(Names levels, split_levels(building_.schedule, block(), tiling_.axes[i].name, factors_of(i)));
       spatial_.push_back(std::move(levels));
     }
     for (const NaiveLoop& loop : tiling_.reduced) {
       const Factors inner = tiling_.reduction_levels() > 1 ? decided(loop.name) : Factors();
-      HONE_TRY(Names levels, split_levels(loop, inner));
+      HONE_TRY(Names levels, split_levels(building_.schedule, block(), loop.name, inner));
       reduced_.push_back(std::move(levels));
     }
     return {};
@@ -158,11 +135,8 @@ class Builder {
   }
 
   Result<void> pack_constants() {
-    for (const std::string& name : tiling_.constants) {
-      HONE_TRY(const ir::Expr buffer, schedule::find_buffer(building_.program(), name, "sketch"));
-      if (const auto map = reading_order(building_.program(), block(), buffer))
-        HONE_TRY(building_.apply(schedule::TransformLayout{name, *map}));
-    }
+    for (const std::string& name : tiling_.constants)
+      HONE_TRY(store_in_reading_order(building_.schedule, block(), name));
     return {};
   }
 
@@ -185,30 +159,20 @@ class Builder {
     for (const std::string& name : tiling_.copied) {
       const std::int64_t where = decided("copy " + name)[0];
       if (where == kNoCopy) continue;
-      HONE_TRY(building_.apply(schedule::CacheRead{block(), name, ir::Scope::Global}));
-      for (const schedule::Path& reader : schedule::blocks(building_.program())) {
-        if (reader.block().name != block()) continue;
-        for (const Read& read : reads_of(reader.block()))
-          if (ir::name_of(read.buffer).starts_with(name + ".")) copies_.push_back({ir::name_of(read.buffer), where});
-      }
+      HONE_TRY(std::string copy, copy_operand(building_.schedule, block(), name));
+      copies_.push_back({std::move(copy), where});
     }
     return {};
   }
 
   Result<void> place_copies() {
     for (const CopyMade& copy : copies_) {
-      HONE_TRY(const ir::Expr buffer, schedule::find_buffer(building_.program(), copy.buffer, "sketch"));
-      const std::string writer = schedule::writers(building_.program(), buffer).front().block().name;
       std::string place;
-      if (copy.where >= kAtLevel && !ends_.empty()) {
+      if (copy.where >= kAtLevel && !ends_.empty())
         place = ends_[std::min(static_cast<std::size_t>(copy.where - kAtLevel), ends_.size() - 1)];
-        HONE_TRY(building_.apply(schedule::ComputeAt{writer, place}));
-      }
-      if (const auto map = reading_order(building_.program(), block(), buffer))
-        HONE_TRY(building_.apply(schedule::TransformLayout{copy.buffer, *map}));
-      HONE_TRY(vectorize_innermost(building_, writer, place));
+      HONE_TRY(const std::string writer, place_copy(building_.schedule, block(), copy.buffer, place));
       if (place.empty() && tiling_.runs_parallel)
-        HONE_TRY(run_parallel(building_, {schedule::loops_of(building_.program(), writer).front()}));
+        HONE_TRY(run_parallel(building_.schedule, {schedule::loops_of(building_.program(), writer).front()}));
     }
     return {};
   }
@@ -220,7 +184,7 @@ class Builder {
     level = std::min(level, fusable_.size() - 1);
     while (level > 0 && fusable_[level].empty()) --level;
     if (!fusable_[level].empty()) HONE_TRY(building_.apply(schedule::ReverseComputeAt{consumer, fusable_[level]}));
-    return vectorize_innermost(building_, consumer, fusable_[level]);
+    return vectorize_innermost(building_.schedule, consumer, fusable_[level]);
   }
 
   struct CopyMade {
@@ -260,7 +224,7 @@ Result<void> run_tiles_parallel(const Tiling& tiling, Building& building) {
     if (!ir::is_int(loop.extent, 1)) ++wide;
     if (!loop.body.as<ir::For>()) break;
   }
-  return run_parallel(building, std::move(loops));
+  return run_parallel(building.schedule, std::move(loops));
 }
 
 }  // namespace hone::space
