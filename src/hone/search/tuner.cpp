@@ -116,7 +116,7 @@ class Tuner {
                       .options = options_.search_options,
                       .canonical = canonical_of(*state.builder),
                       .known = known_trials(state),
-                      .starts = {state.space->first()}};
+                      .starts = state.space->starts()};
     const std::size_t most_new = options_.search == "exhaustive" ? kBuiltPerRound : 0;
     if (options_.cost_model != "none")
       setup.scorer = model_scorer(*state.space, *state.builder, *model_, state.scored(), most_new);

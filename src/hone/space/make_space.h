@@ -2,12 +2,17 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "hone/space/space.h"
 
 namespace hone::space {
+
+/// "mapping", "sketch", "template", or "auto": the mapping space, and where that has nothing to decide, the sketches
+/// beside its only candidate.
+std::span<const std::string_view> space_names();
 
 /// The space of this name for a task, or an error that lists the names there are.
 Result<std::unique_ptr<Space>> make_space(std::string_view name, const Task& task, const codegen::Target& target);

@@ -1,0 +1,71 @@
+#include "hone/space/union_space.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hone/ir/equal.h"
+#include "hone/space/candidate.h"
+#include "hone/space/make_space.h"
+#include "hone/space/mapping_space.h"
+#include "hone/space/run_program_test.h"
+
+namespace hone::space {
+namespace {
+
+using ::testing::HasSubstr;
+
+const codegen::Target& one_thread() {
+  static const codegen::Target target = codegen::parse_target("cpu -threads=1").value();
+  return target;
+}
+
+Task softmax_task() {
+  const tensor::Tensor x = tensor::placeholder("x", {31, 97});
+  return {.algorithms = {{"direct", tensor::lower("softmax", {x}, {*tensor::softmax(x, -1)})}}};
+}
+
+TEST(UnionSpace, HasTheCandidatesOfAllAndKeepsTheirNames) {
+  const Task task = softmax_task();
+  const auto both = make_space("auto", task, one_thread()).value();
+  const auto mapping = make_space("mapping", task, one_thread()).value();
+  const auto sketch = make_space("sketch", task, one_thread()).value();
+  EXPECT_EQ(both->name(), "auto");
+  EXPECT_EQ(size_of(*both), size_of(*mapping) + size_of(*sketch));
+  EXPECT_EQ(both->first(), mapping->first());
+  ASSERT_EQ(both->starts().size(), 2);
+  Candidate start = sketch->first();
+  EXPECT_EQ(to_json(*both, both->starts()[1]), to_json(*sketch, start));
+  start.sketch += mapping->sketches().size();
+  EXPECT_EQ(both->starts()[1], start);
+  EXPECT_TRUE(ir::equal(both->build(both->first())->program(), mapping->build(mapping->first())->program()));
+  Rng rng(/*seed=*/1);
+  for (int i = 0; i < 20; ++i) {
+    const Candidate candidate = random_candidate(*both, rng);
+    const std::string json = to_json(*both, candidate);
+    const Result<Candidate> back = parse_candidate(*both, json);
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_EQ(*back, candidate);
+    const Space& own = candidate.sketch < mapping->sketches().size() ? *mapping : *sketch;
+    EXPECT_TRUE(parse_candidate(own, json)) << json;
+    const std::optional<Candidate> again = both->refit(std::vector<std::string>{json});
+    ASSERT_TRUE(again);
+    EXPECT_EQ(*again, candidate);
+  }
+  EXPECT_THAT(parse_candidate(*both, R"({"space":"x","sketch":"direct","decisions":{}})").error().message,
+              HasSubstr("space 'x', not of 'auto'"));
+}
+
+TEST(AutoSpace, IsTheMappingSpaceWhereThatHasSomethingToDecide) {
+  const Task task{.algorithms = {{"direct", product(64, 64, 64)}}, .constants = {1}};
+  const auto space = make_space("auto", task, one_thread()).value();
+  EXPECT_EQ(space->name(), "mapping");
+}
+
+TEST(MakeSpace, ListsTheNamesThereAre) {
+  for (const std::string_view name : space_names()) EXPECT_TRUE(make_space(name, softmax_task(), one_thread())) << name;
+  EXPECT_THAT(make_space("moon", softmax_task(), one_thread()).error().message,
+              HasSubstr("there is no space 'moon', only: auto, mapping, sketch, template"));
+}
+
+}  // namespace
+}  // namespace hone::space
