@@ -33,17 +33,19 @@ def tune(
     threads: int = 0,
     target: str = "",
     records: str = "default",
-    space: str = "mapping",
-    search: str = "exhaustive",
-    cost_model: str = "ansor",
-    explore: int = 0,
+    preset: str = "auto",
+    space: str | None = None,
+    search: str | None = None,
+    cost_model: str | None = None,
+    explore: int | None = None,
     seed: int = 1,
 ) -> list[TunedTask]:
     """Searches for faster kernels of the model for inputs of the shapes of `feeds`, for so many seconds.
 
     Every trial is kept in the file of records, so that a second call goes on where the first one ended, also after
     Ctrl-C. Sessions that are made afterwards use what was found. 0 trials mean as many as there is time for; `threads`
-    and `target` are those of the sessions that shall use the result.
+    and `target` are those of the sessions that shall use the result. `preset` names a space, search and cost model, as
+    `hone tune --help` lists them; those that are named here replace the preset's.
     """
     options = _native.Options()
     options.threads = threads
@@ -53,6 +55,9 @@ def tune(
     session = _native.Session.load(os.fspath(model), options)
     tuner = _native.TunerOptions()
     tuner.seconds, tuner.trials, tuner.trials_per_task = seconds, trials, trials_per_task
-    tuner.space, tuner.search, tuner.cost_model = space, search, cost_model
-    tuner.explore, tuner.seed, tuner.early_stop = explore, seed, 64
+    tuner.seed = seed
+    tuner.use_preset(preset)
+    for name, given in {"space": space, "search": search, "cost_model": cost_model, "explore": explore}.items():
+        if given is not None:
+            setattr(tuner, name, given)
     return [TunedTask(**task) for task in session.tune(feeds, records, tuner)]

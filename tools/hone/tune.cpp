@@ -17,6 +17,7 @@
 #include "model.h"
 
 #include "hone/measure/peak.h"
+#include "hone/search/presets.h"
 
 namespace hone::command {
 namespace {
@@ -26,21 +27,6 @@ struct TuneOptions {
   std::string time = "5m", space, search, cost_model, preset = "auto";
   std::int64_t trials = 0, trials_per_task = 0, explore = -1, seed = 1;
   bool is_json = false;
-};
-
-/// A published system, or what we make of them: a point of space, search and cost model.
-struct Preset {
-  const char* name;
-  const char *space, *search, *cost_model;
-  std::int64_t explore;     ///< trials of a task before Droplet Search; 0: without it
-  std::int64_t early_stop;  ///< trials without a gain after which a task is left alone; 0: never
-};
-
-constexpr Preset kPresets[] = {
-    {"auto", "mapping", "exhaustive", "ansor", 0, 64},
-    {"hidet", "mapping", "exhaustive", "none", 0, 0},
-    {"ansor", "sketch", "evolutionary", "ansor", 0, 0},
-    {"ansor-droplet", "sketch", "evolutionary", "ansor", 300, 0},
 };
 
 /// Shows how tuning goes on: one line that changes on a terminal, a line now and then elsewhere, or JSON.
@@ -126,9 +112,12 @@ void show_tasks(const search::TuneReport& report, double peak) {
 
 Result<void> run_tune(const TuneOptions& options) {
   HONE_TRY(const double seconds, parse_time("--time", options.time));
-  const auto preset = std::find_if(std::begin(kPresets), std::end(kPresets),
-                                   [&](const Preset& known) { return options.preset == known.name; });
-  const auto either = [](const std::string& given, const char* usual) { return given.empty() ? usual : given; };
+  search::TunerOptions tuner;
+  HONE_TRY(search::use_preset(options.preset, tuner));
+  if (!options.space.empty()) tuner.space = options.space;
+  if (!options.search.empty()) tuner.search = options.search;
+  if (!options.cost_model.empty()) tuner.cost_model = options.cost_model;
+  if (options.explore >= 0) tuner.explore = static_cast<std::size_t>(options.explore);
   ModelOptions model = options.model;
   const std::string file = records_file(model);
   if (file.empty())
@@ -143,19 +132,13 @@ Result<void> run_tune(const TuneOptions& options) {
 
   ProgressView view(options.is_json, peak);
   const StopOnInterrupt guard;
-  search::TunerOptions tuner{
-      .space = either(options.space, preset->space),
-      .search = either(options.search, preset->search),
-      .cost_model = either(options.cost_model, preset->cost_model),
-      .explore = static_cast<std::size_t>(options.explore >= 0 ? options.explore : preset->explore),
-      .seed = static_cast<std::uint64_t>(options.seed),
-      .seconds = seconds,
-      .trials = options.trials,
-      .trials_per_task = options.trials_per_task,
-      .early_stop = static_cast<std::size_t>(preset->early_stop),
-      .records = &records,
-      .stop = &StopOnInterrupt::requested(),
-      .progress = [&](const search::TuneProgress& progress) { view.show(progress); }};
+  tuner.seed = static_cast<std::uint64_t>(options.seed);
+  tuner.seconds = seconds;
+  tuner.trials = options.trials;
+  tuner.trials_per_task = options.trials_per_task;
+  tuner.records = &records;
+  tuner.stop = &StopOnInterrupt::requested();
+  tuner.progress = [&](const search::TuneProgress& progress) { view.show(progress); };
   HONE_TRY(const search::TuneReport report, tune(session, inputs, tuner));
   if (options.is_json) return {};
   const search::TuneProgress& progress = report.progress;
@@ -181,9 +164,11 @@ Action add_tune(CLI::App& parser) {
   add_number(parser, "--trials", options->trials, 1, kMostTrials, "how many candidates to measure at most (all)");
   add_number(parser, "--trials-per-task", options->trials_per_task, 1, kMostTrials,
              "how many candidates of each task to measure at most (all)");
-  add_text(parser, "--preset", options->preset, "auto|hidet|ansor|ansor-droplet",
+  add_text(parser, "--preset", options->preset, "auto|hidet|autotvm|ansor|ansor-droplet",
            "the space, search and cost model of a published system (auto)");
-  add_text(parser, "--space", options->space, "mapping|sketch", "which candidates there are (the preset's)");
+  add_text(parser, "--space", options->space, "auto|mapping|sketch|template",
+           "which candidates there are; auto: the mapping space, and sketches where it has nothing to decide (the "
+           "preset's)");
   add_text(parser, "--search", options->search, "exhaustive|random|grid|genetic|annealing|evolutionary|droplet",
            "where to look next (the preset's)");
   add_text(parser, "--cost-model", options->cost_model,

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "hone/search/presets.h"
 #include "hone/space/candidate.h"
 #include "hone/space/make_space.h"
 #include "hone/tensor/definitions.h"
@@ -104,7 +105,7 @@ TEST_F(TunerTest, CombinesAnySpaceSearchAndModel) {
   options_.trials_per_task = 6;
   options_.batch = 3;
   options_.search_options.evolutionary.population = 32;
-  for (const char* space : {"mapping", "sketch"})
+  for (const char* space : {"mapping", "sketch", "template"})
     for (const char* search : {"exhaustive", "evolutionary", "droplet"})
       for (const char* model : {"none", "ansor", "rank-knob"}) {
         options_.space = space;
@@ -116,6 +117,22 @@ TEST_F(TunerTest, CombinesAnySpaceSearchAndModel) {
         EXPECT_GE(report->progress.trials, 3) << space << " " << search << " " << model;
         EXPECT_TRUE(std::isfinite(report->progress.tasks[0].best_ns)) << space << " " << search << " " << model;
       }
+}
+
+TEST_F(TunerTest, KnowsPresets) {
+  options_.records = nullptr;
+  options_.trials = 3;
+  options_.search_options.evolutionary.population = 32;
+  options_.search_options.annealing.chains = 8;
+  for (const Preset& preset : presets()) {
+    ASSERT_TRUE(use_preset(preset.name, options_));
+    EXPECT_EQ(options_.space, preset.space);
+    const Result<TuneReport> report = tune({product_task(13, 48, 17)}, options_);
+    ASSERT_TRUE(report) << preset.name << ": " << report.error().message;
+    EXPECT_EQ(report->progress.trials, 3) << preset.name;
+  }
+  EXPECT_THAT(use_preset("tvm", options_).error().message,
+              HasSubstr("no preset 'tvm', only: auto, hidet, autotvm, ansor, ansor-droplet"));
 }
 
 TEST_F(TunerTest, NeedsNoRecords) {
@@ -142,7 +159,7 @@ TEST_F(TunerTest, TellsIfRecordsCannotBeWritten) {
 TEST_F(TunerTest, NamesWhatThereIs) {
   options_.space = "moon";
   EXPECT_THAT(tune({product_task(5, 16, 3)}, options_).error().message,
-              HasSubstr("no space 'moon', only: mapping, sketch"));
+              HasSubstr("no space 'moon', only: auto, mapping, sketch"));
   options_.space = "mapping";
   options_.search = "dowsing";
   EXPECT_THAT(tune({product_task(5, 16, 3)}, options_).error().message, HasSubstr("dowsing"));
