@@ -10,6 +10,8 @@ namespace hone::python {
 /// Sets hone.Error as the Python exception and throws it.
 [[noreturn]] void raise(ErrorCode code, const std::string& message);
 [[noreturn]] void raise(const Error& error);
+/// Whether an exception is a hone.Error.
+bool is_hone_error(const nanobind::python_error& raised);
 
 /// The value of a Result; its error is raised as hone.Error.
 template <typename T>

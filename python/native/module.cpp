@@ -9,8 +9,10 @@
 
 #include "convert.h"
 #include "dtypes.h"
+#include "templates.h"
 
 #include "hone/runtime/interrupt.h"
+#include "hone/search/presets.h"
 #include "hone/session.h"
 #include "hone/tune.h"
 
@@ -158,6 +160,8 @@ void raise(ErrorCode code, const std::string& message) {
 
 void raise(const Error& error) { raise(error.code, error.message); }
 
+bool is_hone_error(const nb::python_error& raised) { return raised.matches(nb::handle(error_class)); }
+
 NB_MODULE(_native, m) {
   m.doc() = "The compiled part of hone.";
   error_class = PyErr_NewExceptionWithDoc(
@@ -207,7 +211,13 @@ NB_MODULE(_native, m) {
       .def_rw("seconds", &search::TunerOptions::seconds)
       .def_rw("trials", &search::TunerOptions::trials)
       .def_rw("trials_per_task", &search::TunerOptions::trials_per_task)
-      .def_rw("seed", &search::TunerOptions::seed);
+      .def_rw("seed", &search::TunerOptions::seed)
+      .def(
+          "use_preset",
+          [](search::TunerOptions& options, const std::string& name) {
+            if (const Result<void> used = search::use_preset(name, options); !used) raise(used.error());
+          },
+          "name"_a, "Sets space, search, cost model and what belongs to them.");
 
   nb::class_<Session>(m, "Session", "A loaded model.")
       .def_static("load", load, "file"_a, "options"_a, "Reads an ONNX file.")
@@ -226,6 +236,8 @@ NB_MODULE(_native, m) {
       .def("tune", tune_session, "feeds"_a, "records"_a, "options"_a,
            "Searches for faster kernels of what a run on these inputs calls.")
       .def("run", run, "output_names"_a.none(), "feeds"_a, "Runs the model and gives the outputs that are asked for.");
+
+  define_templates(m);
 }
 
 }  // namespace hone::python
