@@ -108,7 +108,8 @@ function(hone_test name)
   hone_executable(${name} SOURCES ${arg_SOURCES} LINK ${arg_LINK} GTest::gmock GTest::gtest_main)
   set(properties LABELS ${arg_LABEL} TIMEOUT 900)
   if(HONE_SANITIZE)
-    list(APPEND properties ENVIRONMENT HONE_SHORT_TESTS=1)
+    list(APPEND properties ENVIRONMENT HONE_SHORT_TESTS=1 ENVIRONMENT_MODIFICATION
+         "TSAN_OPTIONS=set:suppressions=${PROJECT_SOURCE_DIR}/tests/tsan_suppressions.txt")
   endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
                        PROPERTIES ${properties})
