@@ -44,7 +44,7 @@ ValueId scalar_like(Builder& before, float number, ValueId like) {
 
 /// Makes an input of an attribute that is a number, if the node has it.
 void real_to_input(Node& node, Builder& before, std::string_view attribute, std::size_t input) {
-  if (!node.attributes.has(attribute) || node.inputs.empty()) return;
+  if (!node.attributes.has(attribute) || node.inputs.empty() || node.inputs[0] == kAbsent) return;
   set_input(node, input, scalar_like(before, node.attributes.real(attribute, 0), node.inputs[0]));
   node.attributes.remove(attribute);
 }
