@@ -45,7 +45,8 @@ def tune(
     Every trial is kept in the file of records, so that a second call goes on where the first one ended, also after
     Ctrl-C. Sessions that are made afterwards use what was found. 0 trials mean as many as there is time for; `threads`
     and `target` are those of the sessions that shall use the result. `preset` names a space, search and cost model, as
-    `hone tune --help` lists them; those that are named here replace the preset's.
+    `hone tune --help` lists them; those that are named here replace the preset's. Where the file cannot be written, a
+    RuntimeWarning says so, and the result is returned all the same.
     """
     options = _native.Options()
     options.threads = threads

@@ -122,13 +122,14 @@ nb::list tune_session(const Session& session, const nb::dict& feeds, const std::
   };
   Result<search::TuneReport> report = [&]() -> Result<search::TuneReport> {
     const nb::gil_scoped_release unlocked;
-    HONE_TRY(measure::Records records,
-             measure::Records::open(records_file == "default" ? measure::default_records_file() : records_file));
-    options.records = &records;
-    return tune(session, inputs, options);
+    return tune(session, inputs, options, records_file == "default" ? measure::default_records_file() : records_file);
   }();
   if (PyErr_Occurred()) throw nb::python_error();  // everything measured so far is in the records
   if (!report) raise(report.error());
+  if (!report->records_error.empty() &&
+      PyErr_WarnFormat(PyExc_RuntimeWarning, 2, "not everything that was found is stored: %s",
+                       report->records_error.c_str()) != 0)
+    throw nb::python_error();
   nb::list tasks;
   for (const search::TaskProgress& task : report->progress.tasks) {
     nb::dict entry;

@@ -2,6 +2,7 @@
 
 #include "hone/space/candidate.h"
 #include "hone/space/make_space.h"
+#include "hone/support/log.h"
 #include "hone/tasks.h"
 
 namespace hone {
@@ -15,6 +16,21 @@ Result<search::TuneReport> tune(const Session& session, std::span<const Value> i
     if (space::size_of(*space) > 1) tasks.push_back({use.task, use.name, static_cast<double>(use.uses)});
   }
   return search::tune(tasks, options);
+}
+
+Result<search::TuneReport> tune(const Session& session, std::span<const Value> inputs, search::TunerOptions options,
+                                const std::string& records_file) {
+  Result<measure::Records> records = measure::Records::open(records_file);
+  std::string problem;
+  if (!records) {
+    problem = records.error().message;
+    log::warning("tune", "nothing will be stored: {}", problem);
+    records = measure::Records::open(records_file, measure::Records::Mode::ReadOnly);  // what is known still helps
+  }
+  options.records = records ? &*records : nullptr;
+  HONE_TRY(search::TuneReport report, tune(session, inputs, std::move(options)));
+  if (!problem.empty()) report.records_error = problem;
+  return report;
 }
 
 }  // namespace hone

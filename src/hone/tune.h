@@ -12,4 +12,10 @@ namespace hone {
 /// Tasks with nothing to decide are left out.
 Result<search::TuneReport> tune(const Session& session, std::span<const Value> inputs, search::TunerOptions options);
 
+/// The same with the records of a file, whatever `options.records` is. A file that cannot be opened or written is
+/// warned about and named in the report, and does not keep tuning from its work: what it finds is in the report all the
+/// same.
+Result<search::TuneReport> tune(const Session& session, std::span<const Value> inputs, search::TunerOptions options,
+                                const std::string& records_file);
+
 }  // namespace hone

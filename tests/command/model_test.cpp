@@ -212,8 +212,19 @@ TEST_F(HoneTune, RefusesWhatMakesNoSense) {
   write_dense();
   expect_refusal(hone("tune dense.onnx --dim batch=5 --time soon --records r.db"), {"--time", "'soon'", "5m"});
   expect_refusal(hone("tune dense.onnx --dim batch=5 --records none"), {"--records", "none"});
-  write("text.db", "this is no database, but long enough to be taken for one: " + std::string(200, 'x'));
-  expect_refusal(hone("tune dense.onnx --dim batch=5 --records text.db"), {"text.db"});
+}
+
+TEST_F(HoneTune, ShowsWhatItFoundWhereNothingCanBeStored) {
+  write_dense();
+  const std::string content = "this is no database, but long enough to be taken for one: " + std::string(200, 'x');
+  write("text.db", content);
+  const Outcome outcome = hone("tune dense.onnx --dim batch=5 --threads 1 --records text.db --trials 2");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.output, HasSubstr("MatMul+Relu: {"));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("stored in")));
+  EXPECT_THAT(outcome.errors,
+              HasSubstr("hone: not everything that was found is stored: records: 'text.db' is damaged"));
+  EXPECT_EQ(read("text.db"), content);
 }
 
 TEST_F(HoneRun, GoesWithoutRecordsThatCannotBeRead) {

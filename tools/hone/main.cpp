@@ -1,7 +1,9 @@
 // The command `hone`: what it is asked for is found in parser.cpp, what it does in the file of each sub-command.
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <fmt/core.h>
+#include <system_error>
 
 #include "parser.h"
 
@@ -22,6 +24,7 @@ hone::Result<void> run(int count, const char* const* arguments) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
   hone::log::set_sink([](hone::log::Level, std::string_view topic, std::string_view message) {
     fmt::print(stderr, "hone: {}: {}\n", topic, message);
   });
@@ -32,6 +35,8 @@ int main(int count, char** arguments) {
     }
     if (std::fflush(stdout) == 0) return 0;
     std::perror("hone: cannot write the output");
+  } catch (const std::system_error& failure) {
+    fmt::print(stderr, "hone: {}\n", failure.what());  // such as an output that cannot be written
   } catch (const std::exception& mistake) {
     fmt::print(stderr, "hone: this is a mistake of hone itself: {}\n", mistake.what());
   }

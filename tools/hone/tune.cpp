@@ -110,6 +110,16 @@ void show_tasks(const search::TuneReport& report, double peak) {
   fmt::print("{}", table.text());
 }
 
+void show_report(const search::TuneReport& report, const std::string& model, const std::string& target, double peak) {
+  const search::TuneProgress& progress = report.progress;
+  fmt::print("{} on {}: {} trials of {} tasks in {}{}\n", model, target, progress.trials, progress.tasks.size(),
+             time_text(progress.elapsed_s), report.is_stopped ? ", stopped" : "");
+  show_tasks(report, peak);
+  if (progress.best_ns() > 0)
+    fmt::print("kernels in all: {} ms before, {} ms now\n", ms_text(progress.first_ns() * 1e-6),
+               ms_text(progress.best_ns() * 1e-6));
+}
+
 Result<void> run_tune(const TuneOptions& options) {
   HONE_TRY(const double seconds, parse_time("--time", options.time));
   search::TunerOptions tuner;
@@ -127,7 +137,6 @@ Result<void> run_tune(const TuneOptions& options) {
   HONE_TRY(const std::vector<Value> inputs, make_inputs(session, model, Missing::Random));
   HONE_TRY(const codegen::Target target, codegen::parse_target(session.target()));
   HONE_TRY(const double peak, measure::fma_peak(target, session.threads()));
-  HONE_TRY(measure::Records records, measure::Records::open(file));
   warn_if_busy();
 
   ProgressView view(options.is_json, peak);
@@ -136,21 +145,13 @@ Result<void> run_tune(const TuneOptions& options) {
   tuner.seconds = seconds;
   tuner.trials = options.trials;
   tuner.trials_per_task = options.trials_per_task;
-  tuner.records = &records;
   tuner.stop = &StopOnInterrupt::requested();
   tuner.progress = [&](const search::TuneProgress& progress) { view.show(progress); };
-  HONE_TRY(const search::TuneReport report, tune(session, inputs, tuner));
-  if (options.is_json) return {};
-  const search::TuneProgress& progress = report.progress;
-  fmt::print("{} on {}: {} trials of {} tasks in {}{}\n", model.model, session.target(), progress.trials,
-             progress.tasks.size(), time_text(progress.elapsed_s), report.is_stopped ? ", stopped" : "");
-  show_tasks(report, peak);
-  if (progress.best_ns() > 0)
-    fmt::print("kernels in all: {} ms before, {} ms now\n", ms_text(progress.first_ns() * 1e-6),
-               ms_text(progress.best_ns() * 1e-6));
+  HONE_TRY(const search::TuneReport report, tune(session, inputs, tuner, file));
+  if (!options.is_json) show_report(report, model.model, session.target(), peak);
   if (!report.records_error.empty())
-    fmt::print(stderr, "hone: the results could not all be stored: {}\n", report.records_error);
-  fmt::print("stored in {}; from now on used by: hone run {}\n", file, model.model);
+    return error(ErrorCode::Unsupported, "not everything that was found is stored: {}", report.records_error);
+  if (!options.is_json) fmt::print("stored in {}; from now on used by: hone run {}\n", file, model.model);
   return {};
 }
 

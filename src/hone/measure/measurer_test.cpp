@@ -3,6 +3,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <mutex>
 #include <thread>
@@ -392,6 +393,20 @@ TEST(Measurer, WorkersAreStartedAnewAfterSomeTrials) {
   for (const MeasureResult& result : measurer.measure(std::vector(9, input(kDouble, checked(kDouble)))))
     EXPECT_EQ(result.status, TrialStatus::Ok) << result.message;
   EXPECT_EQ(measurer.started_workers(), 3);
+}
+
+TEST(Measurer, AWorkerKilledFromOutsideWhileItStartsIsStartedAgain) {
+  const std::string program =
+      (std::filesystem::temp_directory_path() / ("hone_worker." + std::to_string(::getpid()))).string();
+  std::ofstream(program) << "#!/bin/sh\nif mkdir '" << program << ".once'; then kill -9 $$; fi\nexec '"
+                         << find_worker_program().value() << "'\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  MeasurerOptions options = quick_options();
+  options.worker_program = program;
+  const Result<Measurer> measurer = Measurer::start(options);
+  EXPECT_TRUE(measurer) << measurer.error().message;
+  std::filesystem::remove(program);
+  EXPECT_TRUE(std::filesystem::remove(program + ".once")) << "it was never killed";
 }
 
 TEST(Measurer, AWorkerThatIsNotOneIsAnError) {

@@ -1,6 +1,7 @@
 #include "hone/measure/worker_process.h"
 
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
@@ -14,6 +15,8 @@ constexpr const char* kProgram = "hone_worker";
 constexpr double kHelloMs = 30'000, kSendMs = 10'000;
 /// How long a process that closed its channel may take to be gone.
 constexpr double kGoneMs = 1'000;
+/// How often a process is started that is killed from outside before it says hello.
+constexpr int kStarts = 3;
 
 /// The folder of the library or program that this function is part of.
 std::filesystem::path own_folder() {
@@ -44,18 +47,21 @@ Result<std::string> find_worker_program() {
 
 Result<void> WorkerProcess::ensure_alive() {
   if (process_ && !process_->poll()) return {};
-  process_.reset();
-  HONE_TRY(process_, Subprocess::start(program_, {}, {.memory_bytes = memory_bytes_}));
-  const std::optional<Message> hello = receive(deadline_in_ms(kHelloMs));
-  if (hello && hello->kind == MessageKind::Hello && hello->version == kProtocolVersion) return {};
-  const std::string words = process_->last_words();
-  const ExitStatus status = process_->finish(hello ? 0 : kGoneMs);
-  process_.reset();
-  if (hello)
-    return error(ErrorCode::Unsupported, "'{}' speaks version {} of the protocol, this hone speaks {}", program_,
-                 hello->version, kProtocolVersion);
-  return error(ErrorCode::Unsupported, "the worker '{}' {} before it said hello: {}", program_, to_string(status),
-               words);
+  for (int attempt = 1;; ++attempt) {
+    process_.reset();
+    HONE_TRY(process_, Subprocess::start(program_, {}, {.memory_bytes = memory_bytes_}));
+    const std::optional<Message> hello = receive(deadline_in_ms(kHelloMs));
+    if (hello && hello->kind == MessageKind::Hello && hello->version == kProtocolVersion) return {};
+    const std::string words = process_->last_words();
+    const ExitStatus status = process_->finish(hello ? 0 : kGoneMs);
+    process_.reset();
+    if (hello)
+      return error(ErrorCode::Unsupported, "'{}' speaks version {} of the protocol, this hone speaks {}", program_,
+                   hello->version, kProtocolVersion);
+    if (status.signal == SIGKILL && attempt < kStarts) continue;  // somebody did that: the program is not to blame
+    return error(ErrorCode::Unsupported, "the worker '{}' {} before it said hello: {}", program_, to_string(status),
+                 words);
+  }
 }
 
 bool WorkerProcess::send(const Message& message) {

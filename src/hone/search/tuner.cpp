@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "hone/ir/equal.h"
+#include "hone/measure/records/record_queue.h"
 #include "hone/measure/statistics.h"
 #include "hone/schedule/prepack.h"
 #include "hone/search/model_scorer.h"
@@ -60,7 +61,7 @@ struct TaskState {
 
 class Tuner {
  public:
-  explicit Tuner(const TunerOptions& options) : options_(options) {}
+  explicit Tuner(const TunerOptions& options) : options_(options), queue_(options.records) {}
 
   Result<TuneReport> run(const std::vector<TuneTask>& tasks) {
     HONE_TRY(model_, cost::make_cost_model(options_.cost_model, {.seed = options_.seed}));
@@ -87,6 +88,8 @@ class Tuner {
     for (TaskState& state : states_)
       if (!is_stopped() && !state.is_leader_recorded && !state.ok.empty()) crown(state);
     report_.is_stopped = is_stopped();
+    queue_.flush();
+    if (!queue_.problem().empty()) report_.records_error = queue_.problem();
     tell_progress();
     return std::move(report_);
   }
@@ -156,7 +159,7 @@ class Tuner {
     const std::string target = codegen::to_string(options_.measurer.target);
     const auto found = options_.records->find({.task = state.key.key, .target = target});
     if (!found) {
-      note(found.error());
+      report_.records_error = found.error().message;
       return {};
     }
     std::vector<Trial> known;
@@ -281,11 +284,7 @@ class Tuner {
                                                   space::to_json(*state.space, candidate),
                                                   built ? schedule::to_json(built->trace) : "[]", result);
     record.tags = tags;
-    if (const Result<void> stored = options_.records->insert(std::move(record)); !stored) note(stored.error());
-  }
-
-  void note(const Error& problem) {
-    if (report_.records_error.empty()) report_.records_error = problem.message;
+    queue_.insert(std::move(record));
   }
 
   /// Whether something seems faster than the leader by more than noise.
@@ -356,6 +355,7 @@ class Tuner {
 
   const TunerOptions& options_;
   const Clock::time_point start_ = Clock::now();
+  measure::RecordQueue queue_;
   std::unique_ptr<cost::CostModel> model_;
   measure::Measurer* measurer_ = nullptr;
   std::vector<TaskState> states_;

@@ -72,7 +72,7 @@ struct TunerOptions {
 struct TuneReport {
   TuneProgress progress;
   bool is_stopped = false;         ///< by the stop flag
-  std::string records_error = {};  ///< why records could not be written; tuning went on without
+  std::string records_error = {};  ///< why records could not be read or all be written; tuning went on without
 };
 
 /// Tunes until the budget is used up or nothing is left to try. Errors: no such space, search or cost model, no worker

@@ -29,6 +29,10 @@ Error failure(sqlite3* handle, const std::string& file) {
     case SQLITE_LOCKED:
       return error(ErrorCode::Unsupported, "records: another process keeps '{}' locked for more than {} s", file,
                    kBusyMs / 1000);
+    case SQLITE_IOERR:
+      return error(ErrorCode::Unsupported,
+                   "records: '{}' cannot be {}: {}; the disk may be full, or files may not grow as large", file,
+                   sqlite3_extended_errcode(handle) == SQLITE_IOERR_READ ? "read" : "written", text);
     default:
       return error(ErrorCode::Unsupported, "records: '{}': {}", file, text);
   }

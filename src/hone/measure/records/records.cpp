@@ -139,6 +139,12 @@ std::string default_records_file() {
   return "";
 }
 
+void complete(Record& record) {
+  if (record.uid.empty()) record.uid = random_uid();
+  if (record.version.empty()) record.version = own_version();
+  if (record.time_ms == 0) record.time_ms = now_ms();
+}
+
 class Records::Impl {
  public:
   explicit Impl(Database opened) : database(std::move(opened)) {}
@@ -155,9 +161,7 @@ class Records::Impl {
     HONE_TRY(check_json("candidate", record.candidate));
     HONE_TRY(check_json("trace", record.trace));
     HONE_TRY(check_json("tags", record.tags));
-    if (record.uid.empty()) record.uid = random_uid();
-    if (record.version.empty()) record.version = own_version();
-    if (record.time_ms == 0) record.time_ms = now_ms();
+    complete(record);
     HONE_TRY(Statement target, database.prepare("INSERT OR IGNORE INTO targets (text) VALUES (?)"));
     HONE_TRY(target.bind_all(record.target).run());
     HONE_TRY(Statement insert,
@@ -222,6 +226,19 @@ Result<void> Records::insert(Record record) {
     HONE_TRY(impl_->add_record(std::move(record)));
     return {};
   });
+}
+
+Result<std::int64_t> Records::insert_all(std::vector<Record> records) {
+  std::int64_t added = 0;
+  HONE_TRY(impl_->database.transaction([&]() -> Result<void> {
+    for (Record& record : records) {
+      HONE_TRY(impl_->add_task(record.task));
+      HONE_TRY(const bool is_new, impl_->add_record(std::move(record)));
+      added += is_new ? 1 : 0;
+    }
+    return {};
+  }));
+  return added;
 }
 
 Result<std::optional<Record>> Records::best(std::string_view task, std::string_view target, CacheState cache) const {

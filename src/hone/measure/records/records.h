@@ -45,6 +45,9 @@ struct TaskSummary {
   double best_ns = 0;  ///< the smallest median of checked records; infinity if there is none
 };
 
+/// Gives a record what it leaves open: uid, time and version.
+void complete(Record& record);
+
 /// The tags of a record that was compared with the others of its task in turns, and won.
 inline constexpr std::string_view kAdopted = R"({"adopted":true})";
 
@@ -68,6 +71,8 @@ class Records {
   /// Stores a record, durably; what it leaves open (uid, time, version) is filled in. An error if candidate, trace or
   /// tags are not JSON.
   Result<void> insert(Record record);
+  /// Stores many at once, all or none; those that are there already are kept once. Gives the number of new ones.
+  Result<std::int64_t> insert_all(std::vector<Record> records);
 
   /// The fastest record of a task on a target, by median, that is Ok and was checked; nothing if there is none.
   Result<std::optional<Record>> best(std::string_view task, std::string_view target,

@@ -82,6 +82,9 @@ Result<void> upgrade_schema(Database& database) {
 Result<void> check_schema(Database& database) {
   HONE_TRY(const std::int64_t version, database.ask("PRAGMA user_version"));
   HONE_TRY(const std::int64_t owner, database.ask("PRAGMA application_id"));
+  HONE_TRY(const std::int64_t tables, database.ask("SELECT count(*) FROM sqlite_master"));
+  if (tables == 0 && owner == 0)  // left by a process that was killed as soon as it had made the file
+    return error(ErrorCode::NotFound, "records: '{}' holds nothing yet", database.file());
   if (owner != kApplicationId) return foreign(database);
   if (version > kSchemaVersion) return newer(database, version);
   if (version < kSchemaVersion)
