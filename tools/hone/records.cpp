@@ -8,11 +8,13 @@
 #include <fmt/ranges.h>
 #include <fstream>
 #include <iostream>
+#include <map>
 
 #include "command.h"
 #include "describe.h"
 #include "options.h"
 
+#include "hone/ansor_log.h"
 #include "hone/schedule/trace.h"
 
 namespace hone::command {
@@ -21,7 +23,8 @@ namespace {
 using measure::Records;
 
 struct RecordsOptions {
-  std::string action, argument, records = "default";
+  std::string action, argument, records = "default", format = "json";
+  std::vector<std::string> workloads;
   std::int64_t keep = 10;
   bool keeps_failures = false;
 };
@@ -92,21 +95,59 @@ Result<void> show(const Records& records, const std::string& digits, std::int64_
   return {};
 }
 
-Result<void> export_to(const Records& records, const std::string& file) {
-  if (file.empty() || file == "-") return records.export_lines(std::cout);
+/// Counts, the most frequent first, as lines of a table; not more than a screen of them.
+void show_counts(const std::map<std::string, std::int64_t>& counts, const char* what) {
+  constexpr std::size_t kShown = 20;
+  std::vector<std::pair<std::int64_t, std::string>> sorted;
+  for (const auto& [name, count] : counts) sorted.emplace_back(count, name);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (std::size_t i = 0; i < std::min(sorted.size(), kShown); ++i)
+    fmt::print(stderr, "hone: {} {}: {}\n", sorted[i].first, what, sorted[i].second);
+  if (sorted.size() > kShown) fmt::print(stderr, "hone: and {} others\n", sorted.size() - kShown);
+}
+
+Result<void> write_to(const Records& records, std::ostream& out, const std::string& format) {
+  if (format == "json") return records.export_lines(out);
+  HONE_TRY(const AnsorTally tally, export_ansor(records, out));
+  show_counts(tally.refused, "records left out");
+  return {};
+}
+
+Result<void> export_to(const Records& records, const std::string& file, const std::string& format) {
+  if (file.empty() || file == "-") return write_to(records, std::cout, format);
   std::ofstream out(file);
   if (!out) return error(ErrorCode::InvalidArgument, "cannot write '{}'", file);
-  HONE_TRY(records.export_lines(out));
+  HONE_TRY(write_to(records, out, format));
   out.flush();
   if (!out) return error(ErrorCode::InvalidArgument, "cannot write '{}': the disk may be full", file);
   return {};
 }
 
-Result<void> import_from(Records& records, const std::string& file) {
-  std::ifstream in(file);
-  if (!in) return error(ErrorCode::NotFound, "cannot read '{}'", file);
-  HONE_TRY(const std::int64_t count, records.import_lines(in));
-  fmt::print("{} new records in {}\n", count, records.file());
+/// "NAME=TASK" of --workload, taken apart.
+Result<std::map<std::string, std::string>> parse_workloads(const std::vector<std::string>& texts) {
+  std::map<std::string, std::string> workloads;
+  for (const std::string& text : texts) {
+    const std::size_t middle = text.rfind('=');
+    if (middle == std::string::npos || middle == 0 || middle + 1 == text.size())
+      return error(ErrorCode::InvalidArgument, "--workload is '{}', expected NAME=TASK", text);
+    workloads[text.substr(0, middle)] = text.substr(middle + 1);
+  }
+  return workloads;
+}
+
+Result<void> import_from(Records& records, const RecordsOptions& options) {
+  std::ifstream in(options.argument);
+  if (!in) return error(ErrorCode::NotFound, "cannot read '{}'", options.argument);
+  if (options.format == "json") {
+    HONE_TRY(const std::int64_t count, records.import_lines(in));
+    fmt::print("{} new records in {}\n", count, records.file());
+    return {};
+  }
+  HONE_TRY(const auto workloads, parse_workloads(options.workloads));
+  HONE_TRY(const AnsorTally tally, import_ansor(records, in, workloads));
+  fmt::print("{} new records in {}, {} were there\n", tally.taken, records.file(), tally.known);
+  show_counts(tally.workloads, "lines of a workload that no task here computes");
+  show_counts(tally.refused, "lines refused");
   return {};
 }
 
@@ -120,8 +161,8 @@ Result<void> run_records(const RecordsOptions& options) {
   HONE_TRY(Records records, Records::open(file, writes ? Records::Mode::ReadWrite : Records::Mode::ReadOnly));
   if (options.action == "ls") return list(records);
   if (options.action == "show") return show(records, options.argument, options.keep);
-  if (options.action == "export") return export_to(records, options.argument);
-  if (options.action == "import") return import_from(records, options.argument);
+  if (options.action == "export") return export_to(records, options.argument, options.format);
+  if (options.action == "import") return import_from(records, options);
   if (options.action == "merge") {
     HONE_TRY(const Records other, Records::open(options.argument, Records::Mode::ReadOnly));
     HONE_TRY(const std::int64_t count, records.merge(other));
@@ -144,6 +185,10 @@ Action add_records(CLI::App& parser) {
            "the first digits of a task to show, or the file to export to, import from or merge");
   constexpr std::int64_t kMost = 1'000'000;
   add_number(parser, "--keep", options->keep, 0, kMost, "how many of each task are shown, or kept by prune (10)");
+  add_text(parser, "--format", options->format, "json|ansor",
+           "what export writes and import reads: our JSON lines, or logs of Ansor (json)");
+  add_texts(parser, "--workload", options->workloads, "NAME=TASK",
+            "the first digits of the task that a workload of an Ansor log computes; others are found by their sizes");
   parser.add_flag("--keep-failures", options->keeps_failures, "let prune keep trials that failed");
   add_text(parser, "--records", options->records, "FILE", "the file of records (HONE_RECORDS, or the user's own file)");
   return [options] { return run_records(*options); };
