@@ -42,7 +42,7 @@ std::optional<Chosen> exact_choice(const measure::Record& record, const space::T
   else
     candidate = space::nearest_candidate(**space, record.candidate);
   if (!candidate) return std::nullopt;
-  return Chosen{*std::move(space), *candidate, Origin::Exact};
+  return Chosen{*std::move(space), *candidate, Origin::Exact, record};
 }
 
 /// What was found for other tasks of a family, the nearest first, fitted to this task, in the space of the nearest.
@@ -59,7 +59,7 @@ std::optional<Chosen> nearest_choice(const std::vector<const measure::Record*>& 
   // Tiles carry over, algorithms do not: which one is fastest changes with the sizes.
   const auto algorithm = [&](const space::Candidate& of) { return algorithm_of((*space)->sketches()[of.sketch]); };
   if (!candidate || algorithm(*candidate) != algorithm((*space)->first())) return std::nullopt;
-  return Chosen{*std::move(space), *candidate, Origin::Nearest};
+  return Chosen{*std::move(space), *candidate, Origin::Nearest, *family[0]};
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ std::string_view to_string(Origin origin) {
 Chosen default_choice(const space::Task& task, const codegen::Target& target) {
   std::unique_ptr<space::Space> space = space::make_mapping_space(task, target);
   const space::Candidate first = space->first();
-  return {std::move(space), first, Origin::Default};
+  return {.space = std::move(space), .candidate = first};
 }
 
 std::optional<Chosen> Tuned::find(const space::Task& task, const codegen::Target& target) {

@@ -25,6 +25,7 @@ struct Chosen {
   std::unique_ptr<space::Space> space;
   space::Candidate candidate;
   Origin origin = Origin::Default;
+  std::optional<measure::Record> record = {};  ///< what says so; nothing for the default
 };
 
 /// The candidate that needs no measurement.

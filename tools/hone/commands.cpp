@@ -5,9 +5,11 @@ namespace hone::command {
 Action add_bench(CLI::App& parser);
 Action add_completion(CLI::App& parser);
 Action add_dataset(CLI::App& parser);
+Action add_explain(CLI::App& parser);
 Action add_inspect(CLI::App& parser);
 Action add_man(CLI::App& parser);
 Action add_records(CLI::App& parser);
+Action add_report(CLI::App& parser);
 Action add_run(CLI::App& parser);
 Action add_targets(CLI::App& parser);
 Action add_tune(CLI::App& parser);
@@ -18,6 +20,8 @@ std::span<const Command> commands() {
       {"inspect", "show what a model consists of, and what it is compiled to", add_inspect},
       {"bench", "measure how long a model takes, kernel by kernel", add_bench},
       {"tune", "search for faster kernels of a model, and record them", add_tune},
+      {"explain", "show the candidates of a task, and which one is compiled", add_explain},
+      {"report", "write a page about what tuning tried and found", add_report},
       {"records", "show and move what was measured", add_records},
       {"dataset", "collect what cost models are trained on", add_dataset},
       {"targets", "show the machines that models can be compiled for", add_targets},

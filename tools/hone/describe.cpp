@@ -90,6 +90,13 @@ std::string time_text(double seconds) {
   return fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
 }
 
+std::string shapes_text(const std::vector<Shape>& shapes) {
+  std::vector<std::string> texts;
+  for (const Shape& shape : shapes)
+    texts.push_back(shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x")));
+  return fmt::format("{}", fmt::join(texts, " "));
+}
+
 std::string Table::text() const {
   std::vector<std::size_t> widths;
   for (const auto& row : rows_)

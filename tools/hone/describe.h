@@ -24,6 +24,11 @@ std::string us_text(double ns);
 /// Seconds as "12 s", "5:03 min" or "2:10 h"; "?" if they are not known, which is infinite.
 std::string time_text(double seconds);
 
+/// "8x32 32x16 scalar".
+std::string shapes_text(const std::vector<Shape>& shapes);
+/// So many digits of a task's key tell tasks apart in practice, and fit into a table.
+inline constexpr std::size_t kKeyDigits = 12;
+
 /// Rows of cells under a head (which may be empty), in columns as wide as needed, right-aligned but for the last.
 class Table {
  public:

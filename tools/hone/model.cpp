@@ -150,6 +150,15 @@ std::string records_file(const ModelOptions& options) {
   return options.records == "default" ? measure::default_records_file() : options.records;
 }
 
+Result<std::string> readable_records(const ModelOptions& options) {
+  const std::string file = records_file(options);
+  if (file.empty()) return file;
+  const auto opened = measure::Records::open(file, measure::Records::Mode::ReadOnly);
+  if (opened) return file;
+  if (options.records == "default" && opened.error().code == ErrorCode::NotFound) return std::string();
+  return opened.error();
+}
+
 Result<std::vector<Value>> make_inputs(const Session& session, const ModelOptions& options, Missing missing) {
   HONE_TRY(Given given, read_given(session, options));
   std::vector<Value> values;

@@ -25,6 +25,9 @@ Result<Session> load_model(const ModelOptions& options, bool keeps_tasks = false
 
 /// The file of records that the options name; empty for none.
 std::string records_file(const ModelOptions& options);
+/// The same to be read; empty too if nobody has tuned anything for the user's own file yet. An error if a file that is
+/// named is not there, or if it is no file of records.
+Result<std::string> readable_records(const ModelOptions& options);
 
 /// What inputs that no file is given for become.
 enum class Missing { Error, Random };

@@ -29,15 +29,6 @@ struct RecordsOptions {
   bool keeps_failures = false;
 };
 
-/// So many digits of a task's key tell tasks apart in practice, and fit into a table.
-constexpr std::size_t kShownDigits = 12;
-
-std::string shapes_text(const measure::TaskKey& task) {
-  std::vector<std::string> shapes;
-  for (const std::vector<std::int64_t>& shape : task.shapes) shapes.push_back(fmt::format("{}", fmt::join(shape, "x")));
-  return fmt::format("{}", fmt::join(shapes, " "));
-}
-
 Result<void> list(const Records& records) {
   HONE_TRY(std::vector<measure::TaskSummary> tasks, records.summaries());
   std::stable_sort(tasks.begin(), tasks.end(), [](const auto& a, const auto& b) { return a.target < b.target; });
@@ -52,8 +43,8 @@ Result<void> list(const Records& records) {
       flush();
       target = task.target;
     }
-    table.add({task.task.key.substr(0, kShownDigits), fmt::format("{}", task.trials), fmt::format("{}", task.failures),
-               us_text(task.best_ns), shapes_text(task.task)});
+    table.add({task.task.key.substr(0, kKeyDigits), fmt::format("{}", task.trials), fmt::format("{}", task.failures),
+               us_text(task.best_ns), shapes_text(task.task.shapes)});
   }
   flush();
   if (tasks.empty()) fmt::print("{} holds no records\n", records.file());
@@ -97,13 +88,13 @@ Result<void> show(const Records& records, const std::string& digits, std::int64_
 
 /// Counts, the most frequent first, as lines of a table; not more than a screen of them.
 void show_counts(const std::map<std::string, std::int64_t>& counts, const char* what) {
-  constexpr std::size_t kShown = 20;
+  constexpr std::size_t kNamed = 20;
   std::vector<std::pair<std::int64_t, std::string>> sorted;
   for (const auto& [name, count] : counts) sorted.emplace_back(count, name);
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (std::size_t i = 0; i < std::min(sorted.size(), kShown); ++i)
+  for (std::size_t i = 0; i < std::min(sorted.size(), kNamed); ++i)
     fmt::print(stderr, "hone: {} {}: {}\n", sorted[i].first, what, sorted[i].second);
-  if (sorted.size() > kShown) fmt::print(stderr, "hone: and {} others\n", sorted.size() - kShown);
+  if (sorted.size() > kNamed) fmt::print(stderr, "hone: and {} others\n", sorted.size() - kNamed);
 }
 
 Result<void> write_to(const Records& records, std::ostream& out, const std::string& format) {

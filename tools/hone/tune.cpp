@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <thread>
 #include <unistd.h>
 
+#include "busy.h"
 #include "command.h"
 #include "describe.h"
 #include "interrupt.h"
@@ -81,15 +81,6 @@ class ProgressView {
   bool is_json_, is_terminal_, has_line_ = false;
   double peak_, last_s_ = 0;
 };
-
-/// Times are worth little where other processes take the cores.
-void warn_if_busy() {
-  double load = 0;
-  const auto cores = static_cast<double>(std::max(1U, std::thread::hardware_concurrency()));
-  if (getloadavg(&load, 1) == 1 && load > cores)
-    fmt::print(stderr, "hone: this machine is busy (load {:.1f} on {:g} cores): the times will be noisy\n", load,
-               cores);
-}
 
 void show_tasks(const search::TuneReport& report, double peak) {
   std::vector<const search::TaskProgress*> tasks;

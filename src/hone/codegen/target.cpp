@@ -21,6 +21,7 @@ struct Machine {
   int cores = 1;
   std::int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20, l3_bytes = 8 << 20;
   int cache_line_bytes = 64;
+  std::string cpu_name;
 };
 
 Machine detect_machine() {
@@ -38,6 +39,8 @@ Machine detect_machine() {
     machine.l3_bytes = cache_bytes(HWLOC_OBJ_L3CACHE, machine.l3_bytes);
     const hwloc_obj_t l1 = hwloc_get_obj_by_type(topology, HWLOC_OBJ_L1CACHE, 0);
     if (l1 && l1->attr->cache.linesize > 0) machine.cache_line_bytes = static_cast<int>(l1->attr->cache.linesize);
+    const hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+    if (const char* name = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : nullptr) machine.cpu_name = name;
   }
   hwloc_topology_destroy(topology);
   return machine;
@@ -192,6 +195,8 @@ std::string to_string(const Target& target) {
   if (!target.mattr.empty()) text += " -mattr=" + feature_string(target);
   return text + " -threads=" + std::to_string(target.threads);
 }
+
+const std::string& host_cpu_name() { return host_machine().cpu_name; }
 
 const Target& host_target() {
   static const Target host = detect_host();

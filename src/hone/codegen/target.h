@@ -44,6 +44,8 @@ std::string to_string(const Target& target);
 
 /// The machine this process runs on, with as many threads as it may use at once (affinity and cgroup limits count).
 const Target& host_target();
+/// What the maker calls this machine's processor, for people; empty if nobody says.
+const std::string& host_cpu_name();
 
 /// "x86-64" or "aarch64".
 std::string_view to_string(Arch arch);

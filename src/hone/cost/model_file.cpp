@@ -44,12 +44,12 @@ struct Header {
 };
 
 std::optional<Header> parse_header(std::string_view line) {
-  const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("model") || !json.contains("schema") || !json.contains("sections") ||
-      !json["model"].is_string() || !json["schema"].is_string() || !json["sections"].is_array())
+  const Json fields = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!fields.is_object() || !fields.contains("model") || !fields.contains("schema") || !fields.contains("sections") ||
+      !fields["model"].is_string() || !fields["schema"].is_string() || !fields["sections"].is_array())
     return std::nullopt;
-  Header header{.identity = {json["model"].get<std::string>(), json["schema"].get<std::string>()}, .sections = {}};
-  for (const Json& entry : json["sections"]) {
+  Header header{.identity = {fields["model"].get<std::string>(), fields["schema"].get<std::string>()}, .sections = {}};
+  for (const Json& entry : fields["sections"]) {
     if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number_unsigned())
       return std::nullopt;
     header.sections.emplace_back(entry[0].get<std::string>(), entry[1].get<std::size_t>());

@@ -8,6 +8,7 @@
 #include "hone/ir/text.h"
 #include "hone/measure/check.h"
 #include "hone/measure/overlap.h"
+#include "hone/measure/peak.h"
 #include "hone/measure/protocol.h"
 #include "hone/measure/statistics.h"
 #include "hone/measure/timing.h"
@@ -218,6 +219,17 @@ TEST(Trial, NamesReadBack) {
   EXPECT_FALSE(find_trial_status("fine"));
   for (const CacheState state : {CacheState::Warm, CacheState::Flushed})
     EXPECT_EQ(find_cache_state(to_string(state)), state);
+}
+
+TEST(Peak, IsANumberForEachVectorWidthOfTheHost) {
+  for (const char* text : {"cpu -threads=1", "x86-64 -threads=1"}) {
+    const codegen::Target target = codegen::parse_target(text).value();
+    if (target.arch != codegen::host_target().arch) continue;
+    EXPECT_GT(fma_peak(target, 1).value(), 0) << text;
+    for (const std::int64_t bytes : {0, 4096, 1 << 20}) EXPECT_GT(read_bandwidth(target, 2, bytes).value(), 0) << text;
+  }
+  EXPECT_FALSE(fma_peak(codegen::host_target(), 0));
+  EXPECT_FALSE(read_bandwidth(codegen::host_target(), 0, 4096));
 }
 
 }  // namespace

@@ -10,9 +10,9 @@
 #include "hone/measure/statistics.h"
 #include "hone/schedule/prepack.h"
 #include "hone/search/model_scorer.h"
+#include "hone/search/task_data.h"
 #include "hone/search/task_scheduler.h"
 #include "hone/space/candidate.h"
-#include "hone/space/default_program.h"
 #include "hone/space/make_space.h"
 #include "hone/support/log.h"
 
@@ -101,11 +101,7 @@ class Tuner {
     HONE_TRY(state.space, space::make_space(options_.space, *task.task, target));
     state.builder = std::make_unique<Builder>(*state.space);
     state.key = measure::task_key(task.task->naive(), task.task->constants);
-    state.data = std::make_shared<measure::TaskData>();
-    codegen::Target one_thread = target;
-    one_thread.threads = 1;
-    const schedule::Schedule reference = space::default_schedule(task.task->naive(), {}, one_thread);
-    state.data->reference = schedule::split_packing(reference.program());
+    state.data = make_task_data(*task.task, target);
     state.leader = state.space->first();
     progress = {.name = task.name,
                 .key = state.key.key,
@@ -165,14 +161,17 @@ class Tuner {
     std::vector<Trial> known;
     for (const measure::Record& record : *found) {
       const Result<Candidate> candidate = space::parse_candidate(*state.space, record.candidate);
-      if (!candidate || record.tags == measure::kAdopted) continue;  // an adopted one was a trial before
+      if (!candidate || measure::find_adoption(record)) continue;  // an adopted one was a trial before
       const bool is_ok = record.status == measure::TrialStatus::Ok;
       known.push_back({*candidate, is_ok ? outcome_of(record.samples_ns) : Outcome{}});
       count(state, known.back());
     }
     if (const auto adopted = options_.records->adopted(state.key.key, target); adopted && *adopted)
-      if (const Result<Candidate> candidate = space::parse_candidate(*state.space, (*adopted)->candidate))
+      if (const Result<Candidate> candidate = space::parse_candidate(*state.space, (*adopted)->candidate)) {
         lead(state, *candidate, (*adopted)->median_ns());
+        const double first_ns = measure::find_adoption(**adopted)->first_ns;
+        if (std::isfinite(first_ns)) state.progress->first_ns = first_ns;
+      }
     return known;
   }
 
@@ -321,9 +320,12 @@ class Tuner {
       if (is_faster && is_sure) best = i;
     }
     if (!results[best].is_ok() || !results[best].is_checked) return;
+    double first_ns = kInfinity;
     for (std::size_t i = 0; i < rivals.size(); ++i)
-      if (rivals[i] == state.space->first() && results[i].is_ok()) state.progress->first_ns = results[i].median_ns();
-    if (best != 0 || !state.is_leader_recorded) store(state, rivals[best], results[best], measure::kAdopted);
+      if (rivals[i] == state.space->first() && results[i].is_ok()) first_ns = results[i].median_ns();
+    if (std::isfinite(first_ns)) state.progress->first_ns = first_ns;
+    if (best != 0 || !state.is_leader_recorded)
+      store(state, rivals[best], results[best], measure::adopted_tags({first_ns}));
     lead(state, rivals[best], results[best].median_ns());
     // What was beaten in turns is as slow as that says: it does not challenge again.
     for (Trial& trial : state.ok)

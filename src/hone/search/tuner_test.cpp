@@ -68,6 +68,9 @@ TEST_F(TunerTest, TriesCandidatesAndAdoptsOneOfThem) {
     EXPECT_TRUE((*adopted)->is_checked);
     EXPECT_EQ((*adopted)->candidate, task.best);
     EXPECT_NE((*adopted)->trace, "[]");
+    const std::optional<measure::Adoption> adoption = measure::find_adoption(**adopted);
+    ASSERT_TRUE(adoption);
+    EXPECT_TRUE(std::isfinite(adoption->first_ns));
     EXPECT_GE(*records_->count({.task = task.key}), task.trials);
   }
   EXPECT_GT(report->progress.first_ns(), 0);

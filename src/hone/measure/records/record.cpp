@@ -1,6 +1,7 @@
 #include "hone/measure/records/record.h"
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "hone/measure/statistics.h"
@@ -110,6 +111,21 @@ Record make_record(TaskKey task, std::string target, std::string candidate, std:
   record.compile_ms = result.compile_ms;
   record.message = result.message;
   return record;
+}
+
+std::string adopted_tags(const Adoption& adoption) {
+  Json tags = {{"adopted", true}};
+  if (std::isfinite(adoption.first_ns)) tags["first_ns"] = adoption.first_ns;
+  return tags.dump();
+}
+
+std::optional<Adoption> find_adoption(const Record& record) {
+  if (record.tags == "{}") return std::nullopt;  // as most are
+  const Json tags = parse_or_null(record.tags);
+  if (!tags.is_object() || tags.value("adopted", Json()) != true) return std::nullopt;
+  const auto found = tags.find("first_ns");
+  const bool is_known = found != tags.end() && found->is_number();
+  return Adoption{is_known ? found->get<double>() : std::numeric_limits<double>::infinity()};
 }
 
 std::string to_json_line(const TaskKey& task) {

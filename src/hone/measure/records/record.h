@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,16 @@ struct Record {
 /// The record of a trial.
 Record make_record(TaskKey task, std::string target, std::string candidate, std::string trace,
                    const MeasureResult& result);
+
+/// What the tags of a record say about the comparison, in turns, that its candidate won.
+struct Adoption {
+  double first_ns = 0;  ///< what the first candidate of its space took there; infinity if that is not known
+};
+
+/// The tags of a record that tuning settles on; see Records::adopted.
+std::string adopted_tags(const Adoption& adoption);
+/// Nothing if the record is one of a trial.
+std::optional<Adoption> find_adoption(const Record& record);
 
 /// Of JSON lines, and of the tables of the database.
 inline constexpr int kSchemaVersion = 1;

@@ -48,9 +48,6 @@ struct TaskSummary {
 /// Gives a record what it leaves open: uid, time and version.
 void complete(Record& record);
 
-/// The tags of a record that was compared with the others of its task in turns, and won.
-inline constexpr std::string_view kAdopted = R"({"adopted":true})";
-
 class Records {
  public:
   enum class Mode {
@@ -81,7 +78,7 @@ class Records {
   Result<std::vector<Record>> best_of_family(const TaskKey& task, std::string_view target,
                                              CacheState cache = CacheState::Warm) const;
 
-  /// The record that tuning settled on for a task on a target: the latest whose tags say so (see kAdopted). Nothing if
+  /// The record that tuning settled on for a task on a target: the latest whose tags say so (see adopted_tags). Nothing if
   /// there is none.
   Result<std::optional<Record>> adopted(std::string_view task, std::string_view target) const;
   /// The same for each other task of a family.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <limits>
 #include <sqlite3.h>
 #include <sstream>
 #include <sys/resource.h>
@@ -113,6 +114,27 @@ TEST(Records, TheBestIsTheFastestThatWasChecked) {
   EXPECT_EQ(records.best(task.key, kTarget).value()->median_ns(), 201);
   EXPECT_EQ(records.best(task.key, kTarget, CacheState::Flushed).value()->median_ns(), 61);
   EXPECT_FALSE(records.best("nothing", kTarget).value());
+}
+
+TEST(Records, TheAdoptedOneIsTheLatestWhoseTagsSaySo) {
+  const Folder folder;
+  Records records = Records::open(folder.file()).value();
+  const TaskKey task = matmul_task(8, 16, 32);
+  Record trial = record(task, 50), known = record(task, 100), unknown = record(task, 200);
+  EXPECT_FALSE(find_adoption(trial));
+  known.tags = adopted_tags({.first_ns = 150.5});
+  unknown.tags = adopted_tags({.first_ns = std::numeric_limits<double>::infinity()});
+  for (const Record& one : {known, unknown, trial}) ASSERT_TRUE(records.insert(one));
+  const Record found = records.adopted(task.key, trial.target).value().value();
+  EXPECT_EQ(found.tags, unknown.tags);
+  EXPECT_TRUE(std::isinf(find_adoption(found).value().first_ns));
+  EXPECT_EQ(find_adoption(records.find({}).value().at(0)).value().first_ns, 150.5);
+  for (const char* odd : {"[]", "true", R"({"adopted":"yes"})", R"({"adopted":false,"first_ns":3})"}) {
+    trial.tags = odd;
+    EXPECT_FALSE(find_adoption(trial)) << odd;
+  }
+  trial.tags = R"({"adopted":true,"first_ns":"soon"})";
+  EXPECT_TRUE(std::isinf(find_adoption(trial).value().first_ns));
 }
 
 TEST(Records, OtherShapesOfAFamilyAreFoundWithTheirBest) {
