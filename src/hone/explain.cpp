@@ -51,15 +51,13 @@ Result<std::size_t> find_task(const std::vector<TaskUse>& tasks, const std::stri
   std::vector<std::size_t> all, found;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     all.push_back(i);
-    const bool is_key =
-        wanted.size() >= kFewestDigits &&
-        measure::task_key(tasks[i].task->naive(), tasks[i].task->constants).key.starts_with(wanted);
+    const bool is_key = wanted.size() >= kFewestDigits &&
+                        measure::task_key(tasks[i].task->naive(), tasks[i].task->constants).key.starts_with(wanted);
     if (tasks[i].name == wanted || is_key) found.push_back(i);
   }
   if (found.size() == 1) return found.front();
   if (tasks.empty()) return error(ErrorCode::NotFound, "there is no task '{}': the model has no kernels", wanted);
-  if (found.empty())
-    return error(ErrorCode::NotFound, "there is no task '{}', only: {}", wanted, listed(tasks, all));
+  if (found.empty()) return error(ErrorCode::NotFound, "there is no task '{}', only: {}", wanted, listed(tasks, all));
   return error(ErrorCode::InvalidArgument, "'{}' is the name of {} tasks, give the number of one: {}", wanted,
                found.size(), listed(tasks, found));
 }

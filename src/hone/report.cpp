@@ -68,8 +68,8 @@ double fastest_trial(const Subject& subject, const Chosen& of) {
   return ns;
 }
 
-/// Takes the times from the records. What was adopted was timed in turns with the first candidate of its space, which is
-/// the better comparison where that is the default.
+/// Takes the times from the records. What was adopted was timed in turns with the first candidate of its space, which
+/// is the better comparison where that is the default.
 void fill_times(const Subject& subject, ReportTask& task) {
   task.default_ns = fastest_trial(subject, subject.standard);
   task.chosen_ns = kInfinity;
@@ -88,7 +88,8 @@ void fill_times(const Subject& subject, ReportTask& task) {
 
 void count_failure(const measure::Record& record, std::vector<ReportFailure>& failures) {
   const std::string_view reason = measure::to_string(record.status);
-  auto found = std::find_if(failures.begin(), failures.end(), [&](const auto& known) { return known.reason == reason; });
+  auto found =
+      std::find_if(failures.begin(), failures.end(), [&](const auto& known) { return known.reason == reason; });
   if (found == failures.end()) found = failures.insert(failures.end(), {std::string(reason), record.message, 0});
   ++found->count;
 }
@@ -218,8 +219,8 @@ Result<void> measure_peak(const codegen::Target& target, Report& report) {
   HONE_TRY(report.peak_gflops, measure::fma_peak(target, report.threads));
   constexpr std::int64_t kMostBytes = 256 << 20;  // of all threads; more would take long to fill
   const std::int64_t beyond = std::min(kMostBytes, 4 * target.l3_bytes) / std::max(1, report.threads);
-  for (auto [memory, bytes] : {std::pair{"L1", target.l1_bytes / 2}, std::pair{"L2", target.l2_bytes / 2},
-                               std::pair{"memory", beyond}}) {
+  for (auto [memory, bytes] :
+       {std::pair{"L1", target.l1_bytes / 2}, std::pair{"L2", target.l2_bytes / 2}, std::pair{"memory", beyond}}) {
     HONE_TRY(const double gbytes, measure::read_bandwidth(target, report.threads, bytes));
     report.bandwidths.push_back({memory, bytes, gbytes});
   }

@@ -37,7 +37,7 @@ struct ReportTask {
   double flops = 0, bytes = 0;                    ///< of a call: of the direct algorithm; of all parameters, each once
   Origin origin = Origin::Default;
   std::vector<std::vector<std::int64_t>> near_shapes;  ///< for Origin::Nearest: of the task that was tuned
-  double default_ns = 0, chosen_ns = 0;                ///< what a call takes by the default, and by what is compiled now
+  double default_ns = 0, chosen_ns = 0;  ///< what a call takes by the default, and by what is compiled now
   std::int64_t trials = 0;
   std::vector<ReportFailure> failures;
   std::vector<ReportTrial> history;
@@ -69,15 +69,15 @@ struct ReportPoint {
 struct Report {
   std::string model, target, machine, version;
   int threads = 1;
-  std::int64_t made_ms = 0;             ///< since 1970
-  std::string records_file;             ///< empty: none
-  bool is_measured = false;             ///< times are of now; else they are those of the records
+  std::int64_t made_ms = 0;                ///< since 1970
+  std::string records_file;                ///< empty: none
+  bool is_measured = false;                ///< times are of now; else they are those of the records
   std::int64_t first_ms = 0, last_ms = 0;  ///< of the trials, since 1970; 0 if there are none
-  double tuning_s = 0;                  ///< between the first and the last trial, pauses left out
-  double peak_gflops = 0;               ///< of fp32 multiply-adds; 0 if it was not measured
+  double tuning_s = 0;                     ///< between the first and the last trial, pauses left out
+  double peak_gflops = 0;                  ///< of fp32 multiply-adds; 0 if it was not measured
   std::vector<ReportBandwidth> bandwidths;
-  std::vector<ReportTask> tasks;        ///< what takes longest by the default comes first
-  std::vector<ReportPoint> curve;       ///< over the tasks whose times are known; empty if tuning adopted nothing
+  std::vector<ReportTask> tasks;   ///< what takes longest by the default comes first
+  std::vector<ReportPoint> curve;  ///< over the tasks whose times are known; empty if tuning adopted nothing
   /// Targets of other records of these tasks, and how many trials those are: why there may be none for this one.
   std::map<std::string, std::int64_t> other_targets;
 
@@ -90,11 +90,11 @@ struct Report {
 };
 
 struct ReportOptions {
-  std::string model = {}, version = {};  ///< what the report calls the model and this hone
-  std::string records_file = {};         ///< empty: there are none
-  bool measures_peak = true;             ///< a moment's work on all threads
-  bool measures_tasks = false;           ///< time the default and the present kernel of each task in turns, now
-  std::size_t most_text_bytes = 2 << 20; ///< of all programs and assembly together, about
+  std::string model = {}, version = {};   ///< what the report calls the model and this hone
+  std::string records_file = {};          ///< empty: there are none
+  bool measures_peak = true;              ///< a moment's work on all threads
+  bool measures_tasks = false;            ///< time the default and the present kernel of each task in turns, now
+  std::size_t most_text_bytes = 2 << 20;  ///< of all programs and assembly together, about
 };
 
 /// Makes a report on what a run on these inputs calls. The session must keep its tasks. An error if the file of records

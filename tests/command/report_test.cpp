@@ -13,8 +13,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// Another parser than ours looks at the page: each element is closed, nothing is loaded from elsewhere, ids are unique,
-/// links lead to them. Prints the text that stands in the elements of one class.
+/// Another parser than ours looks at the page: each element is closed, nothing is loaded from elsewhere, ids are
+/// unique, links lead to them. Prints the text that stands in the elements of one class.
 constexpr std::string_view kCheck = R"py(
 import html.parser, re, sys
 
@@ -83,8 +83,8 @@ TEST_F(HoneReport, ShowsWhatTuningFound) {
   EXPECT_THAT(outcome.output, HasSubstr("1 tasks, "));
   EXPECT_THAT(outcome.output, HasSubstr("written to page.html"));
   const std::string page = read("page.html");
-  for (const char* part : {"dense.onnx", "MatMul+Relu", "Roofline", "Tuning", "Kernels", "GFLOP/s", "prefers-color-scheme",
-                           "class=\"badge tuned\"", "<svg", "id=\"task-1\""})
+  for (const char* part : {"dense.onnx", "MatMul+Relu", "Roofline", "Tuning", "Kernels", "GFLOP/s",
+                           "prefers-color-scheme", "class=\"badge tuned\"", "<svg", "id=\"task-1\""})
     EXPECT_THAT(page, HasSubstr(part));
   EXPECT_LT(page.size(), 1'000'000);
   if (!has_python()) GTEST_SKIP() << "python3 is not installed";
@@ -139,9 +139,9 @@ TEST_F(HoneReport, TakesHostileNamesForText) {
   const std::string evil = "</pre><script>alert('x')</script>&amp;\"";
   const std::string raw(6 * sizeof(float), '\0');
   write("'<i>\".onnx", model(Content{.nodes = {node("MatMul", {"x", evil}, {"p"}), node("Relu", {"p"}, {"y"})},
-                                    .initializers = {tensor(evil, kFloat, {3, 2}, raw)},
-                                    .inputs = {value("x", kFloat, {5, 3})},
-                                    .outputs = {value("y", kFloat, {5, 2})}})
+                                     .initializers = {tensor(evil, kFloat, {3, 2}, raw)},
+                                     .inputs = {value("x", kFloat, {5, 3})},
+                                     .outputs = {value("y", kFloat, {5, 2})}})
                            .bytes());
   const Outcome outcome = hone("report \"'<i>\\\".onnx\" --records none");
   EXPECT_EQ(outcome.status, 0) << outcome.errors;
@@ -177,7 +177,7 @@ TEST_F(HoneReport, OfAnyNumbersIsAPage) {
     write("page.html", report_page(report));
     EXPECT_THAT(read("page.html"), Not(HasSubstr("nan")));
     EXPECT_THAT(read("page.html"), Not(HasSubstr("=\"inf")));
-    if (has_python()) EXPECT_THAT(text_of("page.html"), HasSubstr("it took <long> & longer"));
+    if (has_python()) { EXPECT_THAT(text_of("page.html"), HasSubstr("it took <long> & longer")); }
   }
 }
 
@@ -204,8 +204,9 @@ TEST_F(HoneExplain, ListsTasksAndExplainsOne) {
   for (const std::string space : {"mapping", "sketch"}) {
     const Outcome outcome = hone("explain dense.onnx 1 --dim batch=5 --threads 1 --records none --space " + space);
     EXPECT_EQ(outcome.status, 0) << outcome.errors;
-    for (const std::string part : {"task 1: MatMul+Relu, 1 call", "space " + space, "sketch direct", "options: ", "left out",
-                                   "fallback: no", "can be built", "compiled: the default, by rules; there are no records"})
+    for (const std::string& part : std::vector<std::string>{
+             "task 1: MatMul+Relu, 1 call", "space " + space, "sketch direct", "options: ", "left out", "fallback: no",
+             "can be built", "compiled: the default, by rules; there are no records"})
       EXPECT_THAT(outcome.output, HasSubstr(part));
   }
 }

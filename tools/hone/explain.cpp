@@ -77,8 +77,7 @@ void show_space(const TaskExplanation& explained) {
 
 void show_choice(const TaskExplanation& explained, const std::string& records) {
   const Chosen& chosen = explained.chosen;
-  if (!explained.refusal.empty())
-    fmt::print("what the records say cannot be built: {}\n", explained.refusal);
+  if (!explained.refusal.empty()) fmt::print("what the records say cannot be built: {}\n", explained.refusal);
   if (chosen.origin == Origin::Exact)
     fmt::print("compiled: tuned for this task, {} us a call by {}\n", us_text(chosen.record->median_ns()), records);
   else if (chosen.origin == Origin::Nearest)
@@ -108,8 +107,8 @@ Result<void> run_explain(const ExplainCommandOptions& options) {
   ExplainOptions explaining = options.explain;
   explaining.samples = static_cast<std::size_t>(options.samples);
   HONE_TRY(const TaskExplanation explained, explain(*use.task, target, tuned, explaining));
-  fmt::print("task {}: {}, {}, {}FLOPs each\n", place + 1, use.name, counted(static_cast<std::uint64_t>(use.uses), "call"),
-             count_text(use.task->flops));
+  fmt::print("task {}: {}, {}, {}FLOPs each\n", place + 1, use.name,
+             counted(static_cast<std::uint64_t>(use.uses), "call"), count_text(use.task->flops));
   fmt::print("parameters {}, key {}\n", shapes_text(explained.key.shapes), explained.key.key.substr(0, kKeyDigits));
   show_space(explained);
   show_choice(explained, file);

@@ -88,13 +88,13 @@ Result<void> show(const Records& records, const std::string& digits, std::int64_
 
 /// Counts, the most frequent first, as lines of a table; not more than a screen of them.
 void show_counts(const std::map<std::string, std::int64_t>& counts, const char* what) {
-  constexpr std::size_t kNamed = 20;
+  constexpr std::size_t kCountsShown = 20;
   std::vector<std::pair<std::int64_t, std::string>> sorted;
   for (const auto& [name, count] : counts) sorted.emplace_back(count, name);
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (std::size_t i = 0; i < std::min(sorted.size(), kNamed); ++i)
+  for (std::size_t i = 0; i < std::min(sorted.size(), kCountsShown); ++i)
     fmt::print(stderr, "hone: {} {}: {}\n", sorted[i].first, what, sorted[i].second);
-  if (sorted.size() > kNamed) fmt::print(stderr, "hone: and {} others\n", sorted.size() - kNamed);
+  if (sorted.size() > kCountsShown) fmt::print(stderr, "hone: and {} others\n", sorted.size() - kCountsShown);
 }
 
 Result<void> write_to(const Records& records, std::ostream& out, const std::string& format) {

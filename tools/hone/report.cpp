@@ -45,12 +45,11 @@ Result<void> run_report(const ReportCommandOptions& options) {
   HONE_TRY(const Session session, load_model(model, /*keeps_tasks=*/true));
   HONE_TRY(const std::vector<Value> inputs, make_inputs(session, model, Missing::Random));
   warn_if_busy();
-  HONE_TRY(const Report report,
-           make_report(session, inputs,
-                       {.model = std::filesystem::path(model.model).filename().string(),
-                        .version = version_with_commit(),
-                        .records_file = file,
-                        .measures_tasks = options.measures}));
+  HONE_TRY(const Report report, make_report(session, inputs,
+                                            {.model = std::filesystem::path(model.model).filename().string(),
+                                             .version = version_with_commit(),
+                                             .records_file = file,
+                                             .measures_tasks = options.measures}));
   if (options.is_json) {
     fmt::print("{}", to_json(report));
     return {};

@@ -62,7 +62,8 @@ Function read_loop(const codegen::Target& target, std::int64_t steps, std::int64
   return {"read", {in, out}, make(Allocate{sums, seq({seq(std::move(first)), loop, seq(std::move(last))})})};
 }
 
-/// Runs a kernel of one input and one output, of so many floats, on every thread at once; the wall time of the best repeat.
+/// Runs a kernel of one input and one output, of so many floats, on every thread at once; the wall time of the best
+/// repeat.
 double best_seconds(const codegen::Kernel& kernel, std::int64_t takes, std::int64_t gives, int threads, int repeats) {
   double best = 1e30;
   std::barrier barrier(threads);
@@ -97,8 +98,8 @@ Result<double> fma_peak(const codegen::Target& target, int threads) {
 
 Result<double> read_bandwidth(const codegen::Target& target, int threads, std::int64_t bytes) {
   if (threads < 1) return error(ErrorCode::InvalidArgument, "bandwidth: {} threads, allowed are 1 and more", threads);
-  constexpr std::int64_t kBytesPerRepeat = 1 << 25;   // less than a millisecond of a cache
-  constexpr std::int64_t kBytesInAll = 1LL << 30;     // others may use the machine: some repeats must be free of them
+  constexpr std::int64_t kBytesPerRepeat = 1 << 25;  // less than a millisecond of a cache
+  constexpr std::int64_t kBytesInAll = 1LL << 30;    // others may use the machine: some repeats must be free of them
   const std::int64_t width = static_cast<std::int64_t>(target.lanes(32)) * chains(target);
   const std::int64_t step_bytes = width * static_cast<std::int64_t>(sizeof(float));
   const std::int64_t steps = std::max<std::int64_t>(1, bytes / step_bytes);

@@ -78,8 +78,8 @@ class Records {
   Result<std::vector<Record>> best_of_family(const TaskKey& task, std::string_view target,
                                              CacheState cache = CacheState::Warm) const;
 
-  /// The record that tuning settled on for a task on a target: the latest whose tags say so (see adopted_tags). Nothing if
-  /// there is none.
+  /// The record that tuning settled on for a task on a target: the latest whose tags say so (see adopted_tags). Nothing
+  /// if there is none.
   Result<std::optional<Record>> adopted(std::string_view task, std::string_view target) const;
   /// The same for each other task of a family.
   Result<std::vector<Record>> adopted_of_family(const TaskKey& task, std::string_view target) const;
