@@ -3,7 +3,6 @@
 include(GoogleTest)
 
 set(HONE_BATCH_SIZE 24 CACHE STRING "How many sources of a target are compiled as one file; 1: each on its own, 0: all")
-set(HONE_PROGRAM_OPTIONS "" CACHE STRING "What programs, tests among them, are compiled with beyond what the library is")
 
 # hone_add_sources(<target> <file>...) compiles the sources of a target in batches, folder by folder, so that headers are
 # parsed once for several of them; see docs/decisions/0015-several-sources-are-compiled-as-one.md. CMake's own unity builds
@@ -97,7 +96,6 @@ function(hone_executable name)
   add_executable(${name})
   list(TRANSFORM arg_SOURCES PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
   hone_add_sources(${name} ${arg_SOURCES})
-  target_compile_options(${name} PRIVATE ${HONE_PROGRAM_OPTIONS})
   target_link_libraries(${name} PRIVATE ${arg_LINK})
 endfunction()
 
