@@ -26,7 +26,7 @@ const codegen::Target& two_threads() {
   return target;
 }
 
-Task task_of(const ir::Function& naive, std::vector<std::size_t> constants = {1}) {
+Task task_with_constants(const ir::Function& naive, std::vector<std::size_t> constants = {1}) {
   return {.algorithms = {{"direct", naive}}, .constants = std::move(constants)};
 }
 
@@ -37,7 +37,7 @@ Result<std::unique_ptr<Space>> space_of_knobs(const std::function<void(Config&)>
                         declare(config);
                         return {};
                       }};
-  return make_template_space(task_of(product(4, 4, 4)), two_threads(), {made});
+  return make_template_space(task_with_constants(product(4, 4, 4)), two_threads(), {made});
 }
 
 TEST(TemplateSpace, OfTheTutorialsConvolutionIsAsLargeAsAutoTvms) {
@@ -145,7 +145,7 @@ TEST(TemplateSpace, RefusesATemplateThatDeclaresOtherKnobsLater) {
 TEST(TemplateSpace, OfTasksThatNoTemplateFitsIsTheDefaultSchedule) {
   Rng rng(/*seed=*/2);
   for (const tensor::NamedProgram& entry : tensor::catalogue(rng)) {
-    const auto space = make_template_space(task_of(entry.function, {}), two_threads());
+    const auto space = make_template_space(task_with_constants(entry.function, {}), two_threads());
     ASSERT_TRUE(space) << entry.name << ": " << space.error().message;
     const Sketch& last = (*space)->sketches().back();
     EXPECT_EQ(last.name, "direct default");
@@ -171,7 +171,7 @@ TEST(TemplateSpace, UserTemplatesComeFirstAndReplaceOthersOfTheirName) {
   ASSERT_EQ(now.size(), built_in + 1);
   EXPECT_EQ(now[0], "dense");
   EXPECT_EQ(now[1], "mine");
-  const auto space = make_space("template", task_of(product(4, 4, 4)), two_threads());
+  const auto space = make_space("template", task_with_constants(product(4, 4, 4)), two_threads());
   ASSERT_TRUE(space);
   EXPECT_EQ((*space)->sketches()[0].name, "direct dense");
   EXPECT_TRUE((*space)->sketches()[0].knobs.empty());
