@@ -39,6 +39,7 @@ class TunerOptions:
     search: str
     cost_model: str
     explore: int
+    transfer: bool
     early_stop: int
     seconds: float
     trials: int

@@ -38,6 +38,7 @@ def tune(
     search: str | None = None,
     cost_model: str | None = None,
     explore: int | None = None,
+    transfer: bool = True,
     seed: int = 1,
 ) -> list[TunedTask]:
     """Searches for faster kernels of the model for inputs of the shapes of `feeds`, for so many seconds.
@@ -45,8 +46,9 @@ def tune(
     Every trial is kept in the file of records, so that a second call goes on where the first one ended, also after
     Ctrl-C. Sessions that are made afterwards use what was found. 0 trials mean as many as there is time for; `threads`
     and `target` are those of the sessions that shall use the result. `preset` names a space, search and cost model, as
-    `hone tune --help` lists them; those that are named here replace the preset's. Where the file cannot be written, a
-    RuntimeWarning says so, and the result is returned all the same.
+    `hone tune --help` lists them; those that are named here replace the preset's. With `transfer`, the cost model
+    begins with what the records say of other kernels on this target. Where the file cannot be written, a RuntimeWarning
+    says so, and the result is returned all the same.
     """
     options = _native.Options()
     options.threads = threads
@@ -56,7 +58,7 @@ def tune(
     session = _native.Session.load(os.fspath(model), options)
     tuner = _native.TunerOptions()
     tuner.seconds, tuner.trials, tuner.trials_per_task = seconds, trials, trials_per_task
-    tuner.seed = seed
+    tuner.seed, tuner.transfer = seed, transfer
     tuner.use_preset(preset)
     for name, given in {"space": space, "search": search, "cost_model": cost_model, "explore": explore}.items():
         if given is not None:

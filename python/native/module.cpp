@@ -208,6 +208,7 @@ NB_MODULE(_native, m) {
       .def_rw("search", &search::TunerOptions::search)
       .def_rw("cost_model", &search::TunerOptions::cost_model)
       .def_rw("explore", &search::TunerOptions::explore)
+      .def_rw("transfer", &search::TunerOptions::transfer)
       .def_rw("early_stop", &search::TunerOptions::early_stop)
       .def_rw("seconds", &search::TunerOptions::seconds)
       .def_rw("trials", &search::TunerOptions::trials)

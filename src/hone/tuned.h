@@ -5,20 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "hone/measure/records/records.h"
-#include "hone/space/space.h"
+#include "hone/search/reuse.h"
 
 namespace hone {
 
-/// How a candidate was come by.
-enum class Origin {
-  Default,  ///< by rules: nothing was measured
-  Exact,    ///< tuned for this task
-  Nearest,  ///< tuned for a task that differs in sizes alone
-};
-
-/// "default", "tuned" or "nearest".
-std::string_view to_string(Origin origin);
+using search::Origin;
 
 /// A candidate of the space that it was found in.
 struct Chosen {
@@ -38,7 +29,7 @@ class Tuned {
   /// `file` may be empty: no records.
   explicit Tuned(std::string file) : file_(std::move(file)) {}
 
-  /// The candidate that tuning settled on for the task; else the one of the nearest shape; else the default.
+  /// The candidate that tuning settled on for the task; else that of a task like it (see reuse.h); else the default.
   Chosen choose(const space::Task& task, const codegen::Target& target);
 
  private:

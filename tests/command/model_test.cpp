@@ -133,6 +133,9 @@ TEST_F(HoneTune, FindsKernelsThatRunsThenUse) {
     EXPECT_THAT(tuned.output, HasSubstr(part));
   EXPECT_THAT(hone("inspect dense.onnx --dim batch=5 --threads 1 --records r.db").output, HasSubstr("tuned"));
   EXPECT_THAT(hone("inspect dense.onnx --dim batch=7 --threads 1 --records r.db").output, HasSubstr("nearest"));
+  EXPECT_THAT(hone("inspect dense.onnx --dim batch=10 --threads 1 --records r.db").output, HasSubstr("compatible"));
+  ASSERT_EQ(shell("cp dense.onnx another.onnx").status, 0);
+  EXPECT_THAT(hone("inspect another.onnx --dim batch=5 --threads 1 --records r.db").output, HasSubstr("tuned"));
   EXPECT_THAT(hone("inspect dense.onnx --dim batch=5 --threads 1 --records none").output, HasSubstr("default"));
   const auto result = [&](const char* records) {
     return hone(std::string("run dense.onnx --random --dim batch=5 --threads 1 --records ") + records).output;

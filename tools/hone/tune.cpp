@@ -26,6 +26,7 @@ struct TuneOptions {
   ModelOptions model;
   std::string time = "5m", space, search, cost_model, preset = "auto";
   std::int64_t trials = 0, trials_per_task = 0, explore = -1, seed = 1;
+  std::string transfer = "on";
   bool is_json = false;
 };
 
@@ -50,6 +51,7 @@ class ProgressView {
                                         {"trials", progress.trials},
                                         {"task", task.name},
                                         {"key", task.key},
+                                        {"reused", task.reused},
                                         {"task_trials", task.trials},
                                         {"first_ns", number(task.first_ns)},
                                         {"best_ns", number(task.best_ns)},
@@ -89,13 +91,14 @@ void show_tasks(const search::TuneReport& report, double peak) {
     const auto time = [](const auto& task) { return std::isfinite(task.first_ns) ? task.weight * task.first_ns : 0; };
     return time(*a) > time(*b);
   });
-  Table table({"calls", "trials", "failed", "default us", "tuned us", "speedup", "of peak", "task: candidate"});
+  Table table(
+      {"calls", "trials", "failed", "default us", "tuned us", "speedup", "of peak", "known before", "task: candidate"});
   for (const search::TaskProgress* task : tasks) {
     const bool is_known = std::isfinite(task->first_ns) && std::isfinite(task->best_ns);
     table.add({fmt::format("{:g}", task->weight), fmt::format("{}", task->trials), fmt::format("{}", task->failures),
                us_text(task->first_ns), us_text(task->best_ns),
                is_known ? fmt::format("{:.2f}", task->first_ns / task->best_ns) : "",
-               is_known ? fmt::format("{:.0f} %", task->flops / task->best_ns / peak * 100) : "",
+               is_known ? fmt::format("{:.0f} %", task->flops / task->best_ns / peak * 100) : "", task->reused,
                task->best.empty() ? task->name : fmt::format("{}: {}", task->name, task->best)});
   }
   fmt::print("{}", table.text());
@@ -106,6 +109,7 @@ void show_report(const search::TuneReport& report, const std::string& model, con
   fmt::print("{} on {}: {} trials of {} tasks in {}{}\n", model, target, progress.trials, progress.tasks.size(),
              time_text(progress.elapsed_s), report.is_stopped ? ", stopped" : "");
   show_tasks(report, peak);
+  if (report.transferred > 0) fmt::print("the cost model began with {} trials of other tasks\n", report.transferred);
   if (progress.best_ns() > 0)
     fmt::print("kernels in all: {} ms before, {} ms now\n", ms_text(progress.first_ns() * 1e-6),
                ms_text(progress.best_ns() * 1e-6));
@@ -118,6 +122,7 @@ Result<void> run_tune(const TuneOptions& options) {
   if (!options.space.empty()) tuner.space = options.space;
   if (!options.search.empty()) tuner.search = options.search;
   if (!options.cost_model.empty()) tuner.cost_model = options.cost_model;
+  tuner.transfer = options.transfer == "on";
   if (options.explore >= 0) tuner.explore = static_cast<std::size_t>(options.explore);
   ModelOptions model = options.model;
   const std::string file = records_file(model);
@@ -166,6 +171,8 @@ Action add_tune(CLI::App& parser) {
   add_text(parser, "--cost-model", options->cost_model,
            "none|random|ansor|rank-knob|rank-itervar|rank-curve|regression-knob|regression-itervar|regression-curve",
            "what looks fast (the preset's)");
+  add_text(parser, "--transfer", options->transfer, "on|off",
+           "whether the cost model begins with what records say of other tasks on this target (on)");
   add_number(parser, "--explore", options->explore, 0, kMostTrials,
              "trials of a task after which Droplet Search goes on from the best; 0: never (the preset's)");
   add_number(parser, "--tuning-seed", options->seed, 0, kMostTrials, "of random decisions of the search (1)");

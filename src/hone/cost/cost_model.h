@@ -32,6 +32,9 @@ struct Subject {
   std::vector<double> knobs = {};  ///< the decisions as numbers; as many for every candidate of a task
 };
 
+/// Which tasks the samples of a task teach something about, beside itself.
+enum class TransfersTo : std::uint8_t { None, Family, All };
+
 /// Scores candidates. A model belongs to one thread at a time; it may use several inside a call, and the same calls
 /// give the same scores whatever their number.
 class CostModel {
@@ -44,12 +47,19 @@ class CostModel {
   /// Whether predictions for this task rest on anything learnt; if not, they are random or all the same.
   virtual bool is_trained(std::string_view task, std::string_view family = {}) const = 0;
 
+  virtual TransfersTo transfers_to() const { return TransfersTo::None; }
+
   /// One finite score per subject, the higher the faster. Only scores of one task, from one call to another without an
   /// update between them, can be compared.
   virtual Result<std::vector<double>> predict(std::span<const Subject> subjects) = 0;
 
   /// Learns what subjects took, in seconds; kFailed for those that failed. After an error nothing has changed.
   virtual Result<void> update(std::span<const Subject> subjects, std::span<const double> seconds) = 0;
+
+  /// The same for tasks that nobody will ask about: only what they teach about others counts.
+  virtual Result<void> learn_from_others(std::span<const Subject> subjects, std::span<const double> seconds) {
+    return update(subjects, seconds);
+  }
 
   /// Writes what was learnt into a file that names the model and its features.
   virtual Result<void> save(const std::filesystem::path& file) const = 0;

@@ -35,6 +35,7 @@ class StoreModel final : public CostModel {
   explicit StoreModel(const ModelOptions& options) : options_(options), rng_(options.seed) {}
 
   std::string_view name() const override { return "ansor"; }
+  TransfersTo transfers_to() const override { return TransfersTo::All; }
 
   bool is_trained(std::string_view, std::string_view) const override { return trees_.size() > 0; }
 

@@ -23,25 +23,43 @@ struct Candidate {
 
 inline std::int64_t power_of_two(Rng& rng, std::int64_t most) { return std::int64_t{1} << rng.uniform(0, most); }
 
-/// Tiles of i, j and k, vectors along j, rows unrolled, outer rows in parallel. The time is what vectors, caches and
-/// registers make of such tiles: wide vectors help up to 16, tiles should fill 32 KiB, and 8 rows are best unrolled.
+/// Tiles of i, j and k, vectors along j, rows unrolled, outer rows in parallel.
+struct Tiles {
+  std::int64_t rows = 1, lanes = 1, depth = 1;
+  bool is_parallel = false;
+
+  schedule::Trace trace() const {
+    using namespace schedule;
+    Trace steps = {Split{"i", {kRest, rows}},  Split{"j", {kRest, lanes}},
+                   Split{"k", {kRest, depth}}, Reorder{{"i.0", "j.0", "k.0", "k.1", "i.1", "j.1"}},
+                   Vectorize{"j.1"},           Unroll{"i.1"}};
+    if (is_parallel) steps.push_back(Parallel{"i.0"});
+    return steps;
+  }
+
+  /// What vectors, caches and registers make of such tiles: wide vectors help up to 16, tiles should fill 32 KiB, and 8
+  /// rows are best unrolled.
+  double seconds(std::int64_t size) const {
+    const double vector_cost = 16.0 / static_cast<double>(std::min<std::int64_t>(lanes, 16)) + (lanes > 16 ? 0.5 : 0);
+    const double row_cost = 1 + 0.4 * std::abs(std::log2(static_cast<double>(rows) / 8));
+    const double cache_cost = 1 + 0.1 * std::abs(std::log2(static_cast<double>(depth * lanes) / 128));
+    return 1e-9 * std::pow(static_cast<double>(size), 3) * vector_cost * row_cost * cache_cost /
+           (is_parallel ? 1.9 : 1.0);
+  }
+};
+
 inline Candidate make_candidate(std::int64_t size, Rng& rng) {
-  using namespace schedule;
-  const std::int64_t rows = power_of_two(rng, 4), lanes = power_of_two(rng, 5), depth = power_of_two(rng, 5);
-  const bool is_parallel = rng.chance(0.5);
+  Tiles tiles;
+  tiles.rows = power_of_two(rng, 4);
+  tiles.lanes = power_of_two(rng, 5);
+  tiles.depth = power_of_two(rng, 5);
+  tiles.is_parallel = rng.chance(0.5);
   Candidate candidate{.program = {},
-                      .trace = {Split{"i", {kRest, rows}}, Split{"j", {kRest, lanes}}, Split{"k", {kRest, depth}},
-                                Reorder{{"i.0", "j.0", "k.0", "k.1", "i.1", "j.1"}}, Vectorize{"j.1"}, Unroll{"i.1"}},
-                      .knobs = {static_cast<double>(rows), static_cast<double>(lanes), static_cast<double>(depth),
-                                is_parallel ? 1.0 : 0.0},
-                      .seconds = 0};
-  if (is_parallel) candidate.trace.push_back(Parallel{"i.0"});
-  candidate.program = replay(matmul(size, size, size), candidate.trace).value();
-  const double vector_cost = 16.0 / static_cast<double>(std::min<std::int64_t>(lanes, 16)) + (lanes > 16 ? 0.5 : 0);
-  const double row_cost = 1 + 0.4 * std::abs(std::log2(static_cast<double>(rows) / 8));
-  const double cache_cost = 1 + 0.1 * std::abs(std::log2(static_cast<double>(depth * lanes) / 128));
-  candidate.seconds =
-      1e-9 * std::pow(static_cast<double>(size), 3) * vector_cost * row_cost * cache_cost / (is_parallel ? 1.9 : 1.0);
+                      .trace = tiles.trace(),
+                      .knobs = {static_cast<double>(tiles.rows), static_cast<double>(tiles.lanes),
+                                static_cast<double>(tiles.depth), tiles.is_parallel ? 1.0 : 0.0},
+                      .seconds = tiles.seconds(size)};
+  candidate.program = schedule::replay(matmul(size, size, size), candidate.trace).value();
   return candidate;
 }
 

@@ -35,6 +35,9 @@ class TaskModel final : public CostModel {
       : name_(name), objective_(objective), features_(features), options_(options), rng_(options.seed) {}
 
   std::string_view name() const override { return name_; }
+  TransfersTo transfers_to() const override {
+    return features_ == TaskFeatures::Knob ? TransfersTo::None : TransfersTo::Family;
+  }
 
   bool is_trained(std::string_view task, std::string_view family) const override {
     const std::optional<std::uint32_t> id = samples_.find_task(task);
@@ -59,20 +62,20 @@ class TaskModel final : public CostModel {
   }
 
   Result<void> update(std::span<const Subject> subjects, std::span<const double> seconds) override {
-    HONE_TRY(check_samples(name(), subjects, seconds));
-    HONE_TRY(const Rows rows, extract(subjects));
     TaskModel next = *this;
+    HONE_TRY(next.add(subjects, seconds));
     std::vector<std::uint32_t> changed;
-    for (std::size_t i = 0; i < subjects.size(); ++i) {
-      next.samples_.add(subjects[i], seconds[i], rows[i]);
-      changed.push_back(*next.samples_.find_task(subjects[i].task));
-    }
-    next.fitted_.resize(next.samples_.tasks().size());
+    for (const Subject& subject : subjects) changed.push_back(*next.samples_.find_task(subject.task));
     std::sort(changed.begin(), changed.end());
     changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
     for (const std::uint32_t task : changed) HONE_TRY(next.fit_local(task));
     *this = std::move(next);
     return {};
+  }
+
+  /// Trees of these tasks would be of no use: those of others look at the samples themselves.
+  Result<void> learn_from_others(std::span<const Subject> subjects, std::span<const double> seconds) override {
+    return add(subjects, seconds);
   }
 
   Result<void> save(const std::filesystem::path& file) const override {
@@ -107,6 +110,15 @@ class TaskModel final : public CostModel {
   }
 
  private:
+  /// Adds samples; after an error nothing has changed.
+  Result<void> add(std::span<const Subject> subjects, std::span<const double> seconds) {
+    HONE_TRY(check_samples(name(), subjects, seconds));
+    HONE_TRY(const Rows rows, extract(subjects));
+    for (std::size_t i = 0; i < subjects.size(); ++i) samples_.add(subjects[i], seconds[i], rows[i]);
+    fitted_.resize(samples_.tasks().size());
+    return {};
+  }
+
   ModelIdentity identity() const {
     const std::string_view schema = features_ == TaskFeatures::Knob      ? kKnobSchema
                                     : features_ == TaskFeatures::Itervar ? kItervarSchema

@@ -10,8 +10,10 @@
 #include "hone/measure/statistics.h"
 #include "hone/schedule/prepack.h"
 #include "hone/search/model_scorer.h"
+#include "hone/search/reuse.h"
 #include "hone/search/task_data.h"
 #include "hone/search/task_scheduler.h"
+#include "hone/search/transfer.h"
 #include "hone/space/candidate.h"
 #include "hone/space/make_space.h"
 #include "hone/support/log.h"
@@ -49,11 +51,17 @@ struct TaskState {
   std::unique_ptr<Search> search;
   measure::TaskKey key;
   std::shared_ptr<measure::TaskData> data;
-  Candidate leader;                   ///< adopted, or the default
-  bool is_leader_recorded = false;    ///< whether records have it as adopted
-  double leader_seconds = kInfinity;  ///< when it was timed last
-  std::vector<Trial> ok;              ///< all that ran, also in earlier runs
-  std::vector<Trial> untold;          ///< what the cost model has not seen yet, failures included
+  /// What was adopted in another space.
+  struct Incumbent {
+    std::string candidate;  ///< as JSON
+    std::shared_ptr<const Built> built;
+  };
+  std::optional<Incumbent> incumbent;  ///< leads as long as there is one
+  Candidate leader;                    ///< adopted, or the default
+  bool is_leader_recorded = false;     ///< whether records have it as adopted
+  double leader_seconds = kInfinity;   ///< when it was timed last
+  std::vector<Trial> ok;               ///< all that ran, also in earlier runs
+  std::vector<Trial> untold;           ///< what the cost model has not seen yet, failures included
   TaskProgress* progress = nullptr;
 
   ScoredTask scored() const { return {key.key, key.family}; }
@@ -70,6 +78,8 @@ class Tuner {
       HONE_TRY(TaskState state, prepare(tasks[i], report_.progress.tasks[i]));
       states_.push_back(std::move(state));
     }
+    learn_from_others();
+    teach(states_);
     HONE_TRY(TaskScheduler scheduler, make_scheduler());
     measure::MeasurerOptions measuring = options_.measurer;
     measuring.stop = options_.stop;
@@ -80,7 +90,7 @@ class Tuner {
       if (!task) break;
       HONE_TRY(const std::size_t trials, measure_round(*task));
       TaskState& state = states_[*task];
-      teach(state);
+      teach(std::span(&state, 1));
       if (!is_stopped() && has_challenger(state)) crown(state);
       scheduler.tell(*task, fastest(state), trials);
       tell_progress();
@@ -115,14 +125,13 @@ class Tuner {
                       .options = options_.search_options,
                       .canonical = canonical_of(*state.builder),
                       .known = known_trials(state),
-                      .starts = state.space->starts()};
+                      .starts = starts_of(state, *task.task)};
     const std::size_t most_new = options_.search == "exhaustive" ? kBuiltPerRound : 0;
     if (options_.cost_model != "none")
       setup.scorer = model_scorer(*state.space, *state.builder, *model_, state.scored(), most_new);
     HONE_TRY(state.search, make_search(options_.search, *state.space, setup));
     if (options_.explore > 0)
       state.search = explore_then_exploit(std::move(state.search), options_.explore, *state.space, std::move(setup));
-    teach(state);
     return state;
   }
 
@@ -166,13 +175,39 @@ class Tuner {
       known.push_back({*candidate, is_ok ? outcome_of(record.samples_ns) : Outcome{}});
       count(state, known.back());
     }
-    if (const auto adopted = options_.records->adopted(state.key.key, target); adopted && *adopted)
-      if (const Result<Candidate> candidate = space::parse_candidate(*state.space, (*adopted)->candidate)) {
-        lead(state, *candidate, (*adopted)->median_ns());
-        const double first_ns = measure::find_adoption(**adopted)->first_ns;
-        if (std::isfinite(first_ns)) state.progress->first_ns = first_ns;
-      }
     return known;
+  }
+
+  /// What to try first. What was adopted for this task leads it; what was adopted for one like it is tried soon.
+  std::vector<Candidate> starts_of(TaskState& state, const space::Task& task) {
+    std::vector<Candidate> starts = state.space->starts();
+    if (!options_.records) return starts;
+    const std::optional<Reused> found = find_reusable(*options_.records, task, options_.measurer.target);
+    if (!found) return starts;
+    state.progress->reused = to_string(found->origin);
+    const Result<Candidate> as_recorded = space::parse_candidate(*state.space, found->record.candidate);
+    if (found->origin == Origin::Exact && as_recorded) {
+      lead(state, *as_recorded, found->record.median_ns());
+      if (const std::optional<measure::Adoption> adoption = measure::find_adoption(found->record))
+        if (std::isfinite(adoption->first_ns)) state.progress->first_ns = adoption->first_ns;
+    } else if (found->origin == Origin::Exact && space::parse_candidate(*found->space, found->record.candidate)) {
+      lead_from_elsewhere(state, *found);
+    } else if (const auto fitted =
+                   space::parse_candidate(*state.space, space::to_json(*found->space, found->candidate))) {
+      starts.insert(starts.begin() + 1, *fitted);
+    }
+    return starts;
+  }
+
+  /// Lets a candidate of another space lead: what is found here has to be faster.
+  static void lead_from_elsewhere(TaskState& state, const Reused& found) {
+    const Result<schedule::Schedule> made = found.space->build(found.candidate);
+    if (!made) return;
+    state.incumbent = {found.record.candidate, std::make_shared<const Built>(Built{made->program(), made->trace()})};
+    state.is_leader_recorded = true;
+    state.leader_seconds = found.record.median_ns() * 1e-9;
+    state.progress->best_ns = found.record.median_ns();
+    state.progress->best = found.record.candidate;
   }
 
   void count(TaskState& state, const Trial& trial) {
@@ -187,7 +222,8 @@ class Tuner {
       state.progress->first_ns = std::min(state.progress->first_ns, trial.outcome.seconds * 1e9);
   }
 
-  void lead(TaskState& state, const Candidate& candidate, double ns) {
+  static void lead(TaskState& state, const Candidate& candidate, double ns) {
+    state.incumbent.reset();
     state.leader = candidate;
     state.is_leader_recorded = true;
     state.leader_seconds = ns * 1e-9;
@@ -257,20 +293,34 @@ class Tuner {
     tell_progress();
   }
 
-  /// Shows the cost model what was measured since the last time.
-  void teach(TaskState& state) {
-    if (options_.cost_model == "none" || state.untold.empty()) return;
+  /// Shows the cost model what was measured of other tasks in earlier runs.
+  void learn_from_others() {
+    if (!options_.transfer || !options_.records) return;
+    std::vector<measure::TaskKey> tasks;
+    for (const TaskState& state : states_) tasks.push_back(state.key);
+    const std::string target = codegen::to_string(options_.measurer.target);
+    const Result<std::size_t> learnt = learn_from_records(*model_, *options_.records, target, tasks);
+    if (learnt)
+      report_.transferred = static_cast<std::int64_t>(*learnt);
+    else
+      report_.records_error = learnt.error().message;
+  }
+
+  /// Shows the cost model what was measured of tasks since the last time.
+  void teach(std::span<TaskState> states) {
+    if (options_.cost_model == "none") return;
     std::vector<std::shared_ptr<const Built>> built;
     std::vector<cost::Subject> subjects;
     std::vector<double> seconds;
-    for (const Trial& trial : state.untold) {
-      std::shared_ptr<const Built> one = state.builder->build(trial.candidate);
-      if (!one) continue;
-      subjects.push_back(subject_of(*state.space, trial.candidate, *one, state.scored()));
-      seconds.push_back(trial.outcome.seconds);
-      built.push_back(std::move(one));
-    }
-    state.untold.clear();
+    for (TaskState& state : states)
+      for (const Trial& trial : std::exchange(state.untold, {})) {
+        std::shared_ptr<const Built> one = state.builder->build(trial.candidate);
+        if (!one) continue;
+        subjects.push_back(subject_of(*state.space, trial.candidate, *one, state.scored()));
+        seconds.push_back(trial.outcome.seconds);
+        built.push_back(std::move(one));
+      }
+    if (subjects.empty()) return;
     if (const Result<void> learnt = model_->update(subjects, seconds); !learnt)
       log::warning("search", "the cost model cannot learn: {}", learnt.error().message);
   }
@@ -293,18 +343,20 @@ class Tuner {
 
   /// Times the fastest candidates in turns with the leader and the default, and adopts the winner.
   void crown(TaskState& state) {
-    std::vector<Candidate> rivals = {state.leader};
-    if (state.leader != state.space->first()) rivals.push_back(state.space->first());
+    std::vector<std::optional<Candidate>> rivals(1);  // none: the incumbent
+    if (!state.incumbent) rivals[0] = state.leader;
+    if (rivals[0] != state.space->first()) rivals.emplace_back(state.space->first());
     const std::size_t known = rivals.size();
     std::stable_sort(state.ok.begin(), state.ok.end(),
                      [](const Trial& a, const Trial& b) { return a.outcome.seconds < b.outcome.seconds; });
     for (const Trial& trial : state.ok) {
       if (rivals.size() == known + kChallengers) break;
-      if (std::find(rivals.begin(), rivals.end(), trial.candidate) == rivals.end()) rivals.push_back(trial.candidate);
+      if (std::find(rivals.begin(), rivals.end(), trial.candidate) == rivals.end())
+        rivals.emplace_back(trial.candidate);
     }
     std::vector<measure::MeasureInput> inputs;
-    for (const Candidate& rival : rivals) {
-      const std::shared_ptr<const Built> built = state.builder->build(rival);
+    for (const std::optional<Candidate>& rival : rivals) {
+      const std::shared_ptr<const Built> built = rival ? state.builder->build(*rival) : state.incumbent->built;
       if (!built) return;
       inputs.push_back({schedule::split_packing(built->program), state.data});
     }
@@ -325,8 +377,10 @@ class Tuner {
       if (rivals[i] == state.space->first() && results[i].is_ok()) first_ns = results[i].median_ns();
     if (std::isfinite(first_ns)) state.progress->first_ns = first_ns;
     if (best != 0 || !state.is_leader_recorded)
-      store(state, rivals[best], results[best], measure::adopted_tags({first_ns}));
-    lead(state, rivals[best], results[best].median_ns());
+      store(state, *rivals[best], results[best], measure::adopted_tags({first_ns}));
+    state.leader_seconds = results[best].median_ns() * 1e-9;
+    state.progress->best_ns = results[best].median_ns();
+    if (rivals[best]) lead(state, *rivals[best], results[best].median_ns());
     // What was beaten in turns is as slow as that says: it does not challenge again.
     for (Trial& trial : state.ok)
       for (std::size_t i = 0; i < rivals.size(); ++i)

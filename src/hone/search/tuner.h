@@ -36,6 +36,7 @@ struct TaskProgress {
   std::int64_t failures = 0;         ///< of them
   double first_ns = 0, best_ns = 0;  ///< of the default and the adopted candidate; infinity as long as not known
   std::string best;                  ///< the adopted candidate as JSON
+  std::string reused = "default";    ///< what was known before this run: see Origin in reuse.h
   bool is_done = false;              ///< every candidate that the search wants was tried
 };
 
@@ -55,6 +56,7 @@ struct TunerOptions {
   measure::MeasurerOptions measurer = {};  ///< the target among them
   std::string space = "mapping", search = "exhaustive", cost_model = "ansor";
   Options search_options = {};
+  bool transfer = true;     ///< whether the cost model begins with what records say of other tasks
   std::size_t explore = 0;  ///< trials of a task after which Droplet Search goes on from the best; 0: never
   std::uint64_t seed = 1;
   double seconds = 0;                   ///< of wall time; 0: no limit
@@ -72,6 +74,7 @@ struct TunerOptions {
 struct TuneReport {
   TuneProgress progress;
   bool is_stopped = false;         ///< by the stop flag
+  std::int64_t transferred = 0;    ///< trials of other tasks that the cost model began with
   std::string records_error = {};  ///< why records could not be read or all be written; tuning went on without
 };
 

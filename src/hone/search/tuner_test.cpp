@@ -138,6 +138,57 @@ TEST_F(TunerTest, KnowsPresets) {
               HasSubstr("no preset 'tvm', only: auto, hidet, autotvm, ansor, ansor-droplet"));
 }
 
+TEST_F(TunerTest, LearnsFromOtherTasksUnlessToldNotTo) {
+  options_.trials = 5;
+  const Result<TuneReport> first = tune({product_task(13, 48, 17)}, options_);
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(first->transferred, 0);
+  const Result<TuneReport> second = tune({product_task(5, 16, 3)}, options_);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->transferred, 5);
+  options_.transfer = false;
+  const Result<TuneReport> third = tune({product_task(7, 16, 9)}, options_);
+  ASSERT_TRUE(third) << third.error().message;
+  EXPECT_EQ(third->transferred, 0);
+}
+
+TEST_F(TunerTest, SaysWhatWasKnownBefore) {
+  options_.trials = 4;
+  const auto known = [&](const TuneTask& task) { return tune({task}, options_).value().progress.tasks[0].reused; };
+  EXPECT_EQ(known(product_task(13, 48, 16)), "default");
+  EXPECT_EQ(known(product_task(13, 48, 16)), "tuned");
+  EXPECT_EQ(known(product_task(26, 48, 16)), "compatible");
+  EXPECT_EQ(known(product_task(14, 48, 16)), "nearest");
+  EXPECT_EQ(known(product_task(1, 960, 512)), "default");
+}
+
+TEST_F(TunerTest, WhatWasAdoptedInAnotherSpaceHasToBeBeaten) {
+  const TuneTask task = product_task(13, 48, 17);
+  options_.trials = 3;
+  const TuneReport first = tune({task}, options_).value();
+  const std::string key = first.progress.tasks[0].key;
+  measure::Record unbeatable = (*records_->adopted(key, target())).value();
+  unbeatable.uid.clear();
+  unbeatable.time_ms = 0;
+  unbeatable.samples_ns = {0.001};
+  ASSERT_TRUE(records_->insert(unbeatable));
+  options_.space = "sketch";
+  options_.search = "random";
+  const TuneReport second = tune({task}, options_).value();
+  EXPECT_EQ(second.progress.tasks[0].trials, 3);
+  EXPECT_EQ(second.progress.tasks[0].best, unbeatable.candidate);
+  EXPECT_EQ((*records_->adopted(key, target()))->candidate, unbeatable.candidate);
+
+  unbeatable.samples_ns = {1e9};  // not what it seems to be: it is timed again, in turns
+  unbeatable.uid.clear();
+  unbeatable.time_ms = 0;
+  ASSERT_TRUE(records_->insert(unbeatable));
+  options_.trials = 4;
+  const TuneReport third = tune({task}, options_).value();
+  EXPECT_LT(third.progress.tasks[0].best_ns, 1e8);
+  EXPECT_EQ((*records_->adopted(key, target()))->candidate, third.progress.tasks[0].best);
+}
+
 TEST_F(TunerTest, NeedsNoRecords) {
   options_.records = nullptr;
   options_.trials = 2;

@@ -1,0 +1,94 @@
+#include "hone/search/reuse.h"
+
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "hone/space/candidate.h"
+#include "hone/space/make_space.h"
+#include "hone/tensor/definitions.h"
+#include "hone/tensor/lower.h"
+
+namespace hone::search {
+namespace {
+
+class ReuseTest : public ::testing::Test {
+ protected:
+  ~ReuseTest() override {
+    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(file_ + suffix);
+  }
+
+  static space::Task product(std::int64_t m, std::int64_t n, std::int64_t k) {
+    const tensor::Tensor a = tensor::placeholder("a", {m, k}), b = tensor::placeholder("b", {k, n});
+    return {{{"direct", tensor::lower("product", {a, b}, {*tensor::matmul(a, b)})}}, {1}};
+  }
+
+  /// Records that a candidate of the mapping space, by its number, was adopted for a task.
+  std::string adopt(const space::Task& task, std::uint64_t number, double ns) {
+    const auto space = space::make_space("mapping", task, target_).value();
+    measure::Record record;
+    record.task = measure::task_key(task.naive(), task.constants);
+    record.target = codegen::to_string(target_);
+    record.candidate = space::to_json(*space, space::candidate_at(*space, number));
+    record.status = measure::TrialStatus::Ok;
+    record.samples_ns = {ns};
+    record.is_checked = true;
+    record.tags = measure::adopted_tags({});
+    EXPECT_TRUE(records_.insert(record));
+    return record.candidate;
+  }
+
+  /// How a candidate for the task is come by, and what it is.
+  std::pair<Origin, std::string> reused(const space::Task& task) const {
+    const std::optional<Reused> found = find_reusable(records_, task, target_);
+    if (!found) return {Origin::Default, ""};
+    EXPECT_TRUE(found->space->build(found->candidate));
+    return {found->origin, space::to_json(*found->space, found->candidate)};
+  }
+
+  const std::string file_ =
+      (std::filesystem::temp_directory_path() / ("hone-reuse-" + std::to_string(getpid()) + ".db")).string();
+  measure::Records records_ = measure::Records::open(file_).value();
+  codegen::Target target_ = codegen::parse_target("cpu -threads=1").value();
+};
+
+TEST_F(ReuseTest, TheSameTaskComesFirst) {
+  EXPECT_EQ(reused(product(16, 64, 32)).first, Origin::Default);
+  const std::string own = adopt(product(16, 64, 32), 5, 100);
+  adopt(product(8, 64, 32), 3, 1);
+  EXPECT_EQ(reused(product(16, 64, 32)), std::pair(Origin::Exact, own));
+}
+
+TEST_F(ReuseTest, ThenTheCompatibleTaskWhoseScaledTimeIsLeast) {
+  // twice the rows: they stand in a and in the result, so times count four times
+  const std::string half = adopt(product(16, 64, 32), 5, 100);
+  EXPECT_EQ(reused(product(32, 64, 32)), std::pair(Origin::Compatible, half));
+  adopt(product(8, 64, 32), 3, 50);  // four times the rows: times count sixteen times
+  EXPECT_EQ(reused(product(32, 64, 32)), std::pair(Origin::Compatible, half));
+  const std::string quarter = adopt(product(8, 64, 32), 4, 10);
+  EXPECT_EQ(reused(product(32, 64, 32)), std::pair(Origin::Compatible, quarter));
+}
+
+TEST_F(ReuseTest, ThenTheNearestTaskRefitted) {
+  adopt(product(16, 64, 32), 5, 100);
+  EXPECT_EQ(reused(product(8, 64, 32)).first, Origin::Nearest) << "a larger task is not compatible";
+  EXPECT_EQ(reused(product(17, 64, 32)).first, Origin::Nearest);
+}
+
+TEST_F(ReuseTest, AndNothingFromTasksThatAreFarAwayOrOfAnotherTarget) {
+  adopt(product(16, 64, 32), 5, 100);
+  EXPECT_EQ(reused(product(16, 1024, 512)).first, Origin::Default);
+  EXPECT_EQ(reused(product(16, 1000, 333)).first, Origin::Default);
+  target_.threads = 7;
+  EXPECT_EQ(reused(product(16, 64, 32)).first, Origin::Default);
+}
+
+TEST_F(ReuseTest, OriginsHaveNames) {
+  EXPECT_EQ(to_string(Origin::Exact), "tuned");
+  EXPECT_EQ(to_string(Origin::Compatible), "compatible");
+  EXPECT_EQ(to_string(Origin::Nearest), "nearest");
+  EXPECT_EQ(to_string(Origin::Default), "default");
+}
+
+}  // namespace
+}  // namespace hone::search
