@@ -70,6 +70,10 @@ std::vector<Layer> layers() {
       {"depthwise 3x3 960@7", 960, 960, 7, 3, 1, 960, 0.90},
       {"depthwise 5x5 240@28", 240, 240, 28, 5, 1, 240, 0},
       {"depthwise 7x7 96@56", 96, 96, 56, 7, 1, 96, 0},
+      {"groups of 4 3x3 128@56", 128, 128, 56, 3, 1, 32, 0},
+      {"groups of 8 3x3 256@28", 256, 256, 28, 3, 1, 32, 0},
+      {"groups of 16 3x3 512@14", 512, 512, 14, 3, 1, 32, 0},
+      {"groups of 32 3x3 1024@7", 1024, 1024, 7, 3, 1, 32, 0},
   };
 }
 
@@ -83,7 +87,7 @@ ir::Function naive_program(const Layer& layer, std::int64_t lanes, bool is_swish
                                     .padding_before = {pad, pad},
                                     .padding_after = {pad, pad},
                                     .groups = layer.groups};
-  const Tensor y = layer.groups > 1 ? *tensor::depthwise_conv(x, w, options) : *tensor::conv(x, w, options);
+  const Tensor y = layer.groups == layer.in ? *tensor::depthwise_conv(x, w, options) : *tensor::conv(x, w, options);
   const Tensor biased =
       tensor::compute("biased", tensor::axes_of(y.shape()), [&](const Indices& i) { return y(i) + b(i[1]); });
   const Tensor out = tensor::compute("out", tensor::axes_of(y.shape()), [&](const Indices& i) {

@@ -45,6 +45,15 @@ Module addressing(DType type, int lanes) {
   add("reversed_load", steps, store(out, {here}, load(a, {back})));
   add("reversed_store", steps, store(out, {back}, load(a, {here})));
   add("gather", steps, store(out, {here}, load(a, {wild})));
+  // Four lanes at each place; the last vector ends where the buffer does, though its load could reach further.
+  const Expr lane = ramp(imm(0), lanes), four = floor_div(lane, 4), some_step = eq(floor_mod(i, 2), 0);
+  const Expr stepped = splat(i * lanes + 3, lanes) + four * 4, far = four * lanes + splat(i, lanes);
+  add("stepped_load", steps, store(out, {here}, load(a, {stepped})));
+  add("stepped_load_of_neighbours", steps,
+      store(out, {here}, load(a, {four + splat(i * lanes, lanes) - splat(i, lanes)})));
+  add("stepped_load_with_a_rest", steps, store(out, {here}, load(a, {floor_div(lane, 3) * 2 + splat(i, lanes)})));
+  add("stepped_load_too_far_apart", 4, store(out, {here}, load(a, {far})));
+  add("stepped_load_if", steps, store(out, {here}, masked_load(a, stepped, splat(some_step, lanes))));
   add("scatter", steps, store(out, {wild}, load(a, {here})));
   add("scatter_the_last_lane_wins", steps, store(out, {splat(i, lanes)}, load(a, {here})));
   add("broadcast_load", steps, store(out, {here}, load(a, {splat(i, lanes)})));

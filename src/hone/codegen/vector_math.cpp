@@ -44,14 +44,16 @@ Expr any(const Expr& lanes) { return call(Intrinsic::ReduceMax, {lanes}); }
 
 }  // namespace math
 
-Expr expand_math(Intrinsic function, std::span<const Expr> args) {
+Expr expand_math(Intrinsic function, std::span<const Expr> args, const MathUnits& units) {
+  if (function == Intrinsic::ReciprocalEstimate) return math::like(args[0], 1.0) / args[0];
+  if (function == Intrinsic::Ldexp) return math::ldexp(args[0], args[1]);
   if (args[0].type().scalar != Scalar::F32)
     return function == Intrinsic::Sigmoid ? math::wide_sigmoid(args[0]) : Expr();
   switch (function) {
     case Intrinsic::Exp:
-      return math::exp(args[0]);
+      return math::exp(args[0], units);
     case Intrinsic::Sigmoid:
-      return math::sigmoid(args[0]);
+      return math::sigmoid(args[0], units);
     case Intrinsic::Exp2:
       return math::exp2(args[0]);
     case Intrinsic::Expm1:

@@ -7,9 +7,16 @@
 
 namespace hone::codegen {
 
+/// Functions that the target has instructions for, so that expansions may call them.
+struct MathUnits {
+  bool ldexp = false;                ///< Ldexp
+  bool reciprocal_estimate = false;  ///< ReciprocalEstimate
+};
+
 /// An expression of `args` that computes the function to within 4 units in the last place, from arithmetic, bit
-/// operations, selects and square roots alone; null if there is none for this type and the C library must be called.
-/// Arguments should be variables: the result uses them many times, and shares its own parts, so walk it with a memory.
-ir::Expr expand_math(ir::Intrinsic function, std::span<const ir::Expr> args);
+/// operations, selects, square roots and what `units` names alone; null if there is none for this type and the C
+/// library must be called. Arguments should be variables: the result uses them many times, and shares its own parts, so
+/// walk it with a memory.
+ir::Expr expand_math(ir::Intrinsic function, std::span<const ir::Expr> args, const MathUnits& units = {});
 
 }  // namespace hone::codegen

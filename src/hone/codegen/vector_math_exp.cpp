@@ -10,15 +10,15 @@ using namespace ir;
 
 namespace {
 
-/// x = n ln 2 + r with |r| <= ln 2 / 2. NaN in gives NaN in r.
+/// x = n ln 2 + r with |r| <= ln 2 / 2; `whole` is n as a float. NaN in gives NaN in r.
 struct ReducedExp {
-  Expr n, r;
+  Expr n, whole, r;
 };
 
 ReducedExp reduce_exp(const Expr& x) {
   const Expr shifted = x * like(x, kLog2E) + like(x, kRoundingShift);
   const Expr whole = shifted - like(x, kRoundingShift);
-  return {bits_of(shifted) - kRoundingShiftBits, x - whole * like(x, kLn2High) - whole * like(x, kLn2Low)};
+  return {bits_of(shifted) - kRoundingShiftBits, whole, x - whole * like(x, kLn2High) - whole * like(x, kLn2Low)};
 }
 
 /// (e^r - 1 - r) / r², relative error of e^r below 4e-9.
@@ -42,12 +42,12 @@ Expr scale(const Expr& y, const Expr& n) {
   return y * power_of_two(half) * power_of_two(n - half);
 }
 
-/// 1 / d for d in 1..2 in a third of the time of a division: a quadratic polynomial is 1 % off at most, and each of two
-/// Newton steps squares that.
-Expr reciprocal_of_1_to_2(const Expr& d) {
-  Expr y = polynomial(d, {210.0 / 99, -144.0 / 99, 32.0 / 99});
-  for (int i = 0; i < 2; ++i) y = y + y * (like(d, 1.0) - d * y);
-  return y;
+/// 1 / d for d in 1..2 in a third of the time of a division: each Newton step squares the error. Without an instruction
+/// that gives 14 bits a quadratic polynomial begins, which is 1 % off at most.
+Expr reciprocal_of_1_to_2(const Expr& d, const MathUnits& units) {
+  const auto step = [&](const Expr& y) { return y + y * (like(d, 1.0) - d * y); };
+  if (units.reciprocal_estimate) return step(call(Intrinsic::ReciprocalEstimate, {d}));
+  return step(step(polynomial(d, {210.0 / 99, -144.0 / 99, 32.0 / 99})));
 }
 
 /// x held within [low, high]; NaN stays.
@@ -68,12 +68,19 @@ Expr normal_expm1(const Expr& x) {
 
 }  // namespace
 
-Expr exp(const Expr& x) {
+Expr ldexp(const Expr& a, const Expr& b) {
+  if (a.type().scalar != Scalar::F32) return a * call(Intrinsic::Exp2, {call(Intrinsic::Floor, {b})});
+  const Expr n = cast(kI32.with_lanes(b.type().lanes), call(Intrinsic::Floor, {clamp(b, -252.0, 254.0)}));
+  return scale(a, n);
+}
+
+Expr exp(const Expr& x, const MathUnits& units) {
   // What rounds to 0 is not computed: a product that is too small for a normal number takes some 150 cycles on many
   // processors, and what masks hide in a softmax is of this kind.
   const Expr is_zero = x < like(x, -104.0), zero = like(x, 0.0);
   const ReducedExp reduced = reduce_exp(min(select(is_zero, zero, x), like(x, 90.0)));
-  return select(is_zero, zero, scale(small_exp(reduced.r), reduced.n));
+  const Expr e = small_exp(reduced.r);
+  return select(is_zero, zero, units.ldexp ? call(Intrinsic::Ldexp, {e, reduced.whole}) : scale(e, reduced.n));
 }
 
 Expr exp2(const Expr& x) {
@@ -97,14 +104,16 @@ Expr tanh(const Expr& x) {
   return with_sign_of(t / (t + like(x, 2.0)), x);
 }
 
-Expr sigmoid(const Expr& x) {
+Expr sigmoid(const Expr& x, const MathUnits& units) {
   // e^-|x| neither overflows nor loses what is left of it below 1. Its exponent n is in -150..0: 2^(n + 64) is a normal
   // number, and what is not is so after the second multiplication alone.
   constexpr std::int64_t kShift = 64;
   const Expr negative = float_of(call(Intrinsic::BitOr, {bits_of(x), like(bits_of(x), min_value(kI32))}));
   const ReducedExp reduced = reduce_exp(max(negative, like(x, -104.0)));
-  const Expr e = small_exp(reduced.r) * power_of_two(reduced.n + kShift) * like(x, std::ldexp(1.0, -kShift));
-  return select(x < like(x, 0.0), e, like(x, 1.0)) * reciprocal_of_1_to_2(e + like(x, 1.0));
+  const Expr y = small_exp(reduced.r);
+  const Expr e = units.ldexp ? call(Intrinsic::Ldexp, {y, reduced.whole})
+                             : y * power_of_two(reduced.n + kShift) * like(x, std::ldexp(1.0, -kShift));
+  return select(x < like(x, 0.0), e, like(x, 1.0)) * reciprocal_of_1_to_2(e + like(x, 1.0), units);
 }
 
 Expr wide_sigmoid(const Expr& x) {

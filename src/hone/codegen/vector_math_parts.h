@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <limits>
 
-#include "hone/ir/expr.h"
+#include "hone/codegen/vector_math.h"
 
 namespace hone::codegen::math {
 
@@ -24,7 +24,7 @@ constexpr double kWideRoundingShift = 6755399441055744.0;
 constexpr std::int64_t kWideRoundingShiftBits = 0x4338000000000000;
 
 // The functions on f32, one expansion each (vector_math_exp.cpp, _log.cpp, _trig.cpp, _pow.cpp).
-Expr exp(const Expr& x);
+Expr exp(const Expr& x, const MathUnits& units);
 Expr exp2(const Expr& x);
 Expr expm1(const Expr& x);
 Expr tanh(const Expr& x);
@@ -47,9 +47,11 @@ Expr atan(const Expr& x);
 Expr atan2(const Expr& y, const Expr& x);
 Expr pow(const Expr& x, const Expr& y);
 Expr cbrt(const Expr& x);
-Expr sigmoid(const Expr& x);
+Expr sigmoid(const Expr& x, const MathUnits& units);
 /// On other floating types.
 Expr wide_sigmoid(const Expr& x);
+/// a 2^floor(b), on any floating type.
+Expr ldexp(const Expr& a, const Expr& b);
 
 /// A constant of the type of `x`.
 Expr like(const Expr& x, double value);

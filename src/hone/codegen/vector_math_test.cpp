@@ -240,6 +240,38 @@ TEST(VectorMath, Atan2AndFmodAreWithinFourUlp) {
   }
 }
 
+TEST(VectorMath, LdexpIsExactAndTheReciprocalIsAnEstimate) {
+  std::vector<float> a, b;
+  for (const float value : {1.0F, -1.5F, 1.9999999F, 1.1754944e-38F, 1e-45F, 3.4028235e38F, 0.0F, kInf})
+    for (float exponent = -252; exponent <= 254; exponent += 0.5F) {
+      a.push_back(value);
+      b.push_back(exponent);
+    }
+  while (a.size() % kLanes != 0) {
+    a.push_back(1);
+    b.push_back(0);
+  }
+  const auto size = static_cast<std::int64_t>(a.size());
+  for (const Target& target : runnable_targets())
+    for (const int lanes : {1, 4, 8, 16}) {
+      const auto module = compile(
+          Module{{apply(Intrinsic::Ldexp, kF32, size, lanes), apply(Intrinsic::ReciprocalEstimate, kF32, size, lanes)}},
+          target, test_options());
+      ASSERT_TRUE(module) << module.error().message;
+      std::vector<float> scaled(a.size()), reciprocal(a.size());
+      const std::vector<void*> scaled_args = {a.data(), b.data(), scaled.data()};
+      const std::vector<void*> reciprocal_args = {b.data(), reciprocal.data()};
+      ASSERT_TRUE(module->find("apply_ldexp").value()(scaled_args));
+      ASSERT_TRUE(module->find("apply_reciprocal_estimate").value()(reciprocal_args));
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        // Two roundings where the result has no normal exponent.
+        ASSERT_LE(ulp_error(scaled[i], std::ldexp(Wide{a[i]}, static_cast<int>(std::floor(b[i])))), 1)
+            << a[i] << " 2^" << b[i] << ", target " << to_string(target);
+        ASSERT_NEAR(b[i] == 0 ? 1 : reciprocal[i] * b[i], 1, 0x1p-13) << b[i] << ", target " << to_string(target);
+      }
+    }
+}
+
 TEST(VectorMath, DoublesAndHalvesAgreeWithTheInterpreter) {
   for (const DType type : {kF64, kF16, kBF16}) {
     Module module;

@@ -32,6 +32,8 @@ enum class Scope : std::uint8_t { Global, Shared, Local, Register };
   X(Abs, "abs", 1)                                                                                                \
   X(Fmod, "fmod", 2)  /* sign of the dividend, as in C; integers too */                                           \
   X(Fma, "fma", 3)  /* a * b + c, rounded once */                                                                 \
+  X(Ldexp, "ldexp", 2)  /* a 2^floor(b), both floats, b in -252..254 */                                           \
+  X(ReciprocalEstimate, "reciprocal_estimate", 1)  /* 1 / a, relative error below 2^-13 */                        \
   X(IsNan, "isnan", 1) X(IsInf, "isinf", 1)  /* to bool */                                                        \
   X(BitAnd, "bit_and", 2) X(BitOr, "bit_or", 2) X(BitXor, "bit_xor", 2) X(BitNot, "bit_not", 1)                   \
   X(ShiftLeft, "shift_left", 2) X(ShiftRight, "shift_right", 2)  /* arithmetic for signed types */                \

@@ -34,6 +34,8 @@ Unary find_unary(Intrinsic function) {
       return std::sqrt;
     case Intrinsic::Rsqrt:
       return [](double x) { return 1 / std::sqrt(x); };
+    case Intrinsic::ReciprocalEstimate:
+      return [](double x) { return 1 / x; };
     case Intrinsic::Cbrt:
       return std::cbrt;
     case Intrinsic::Sin:
@@ -88,6 +90,8 @@ Binary find_binary(Intrinsic function) {
       return std::atan2;
     case Intrinsic::Fmod:
       return std::fmod;
+    case Intrinsic::Ldexp:
+      return [](double a, double b) { return a * std::exp2(std::floor(b)); };
     default:
       return nullptr;
   }

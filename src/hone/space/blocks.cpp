@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "hone/ir/affine.h"
+#include "hone/ir/interval.h"
 #include "hone/ir/rewrite.h"
+#include "hone/ir/simplify.h"
 #include "hone/schedule/primitives.h"
 
 namespace hone::space {
@@ -54,6 +56,21 @@ bool Read::is_contiguous_in(const NaiveLoop& loop) const {
   if (indices.empty() || !is_strided_in(loop)) return false;
   const auto affine = ir::to_affine(indices.back());
   return affine && affine->coefficient(loop.var) == 1;
+}
+
+bool Read::is_within_reach_in(const NaiveLoop& loop, std::span<const NaiveLoop> loops) const {
+  ir::Bounds bounds;
+  for (const NaiveLoop& other : loops) bounds.add_extent(other.var, ir::imm(other.extent));
+  for (std::size_t axis = 0; axis < indices.size(); ++axis) {
+    const ir::Expr first = ir::substitute(indices[axis], loop.var, ir::imm(0));
+    const std::int64_t limit = axis + 1 == indices.size() ? loop.extent : 1;
+    for (std::int64_t i = 1; i < loop.extent; ++i) {
+      const ir::Expr other = ir::substitute(indices[axis], loop.var, ir::imm(i));
+      const std::optional<std::int64_t> distance = ir::as_int(ir::simplify(other - first, bounds));
+      if (!distance || *distance < 0 || *distance >= limit) return false;
+    }
+  }
+  return true;
 }
 
 bool Read::is_constant(const Program& program, std::span<const std::size_t> constants) const {

@@ -38,6 +38,9 @@ struct Read {
   bool is_contiguous_in(const NaiveLoop& loop) const;
   /// Whether the loop's variable occurs at most in the last index, times a constant.
   bool is_strided_in(const NaiveLoop& loop) const;
+  /// Whether the iterations of `loop` read within as many neighbouring elements as there are iterations, whatever the
+  /// other loops are at: as channels of a grouped convolution do, several of which read one input channel.
+  bool is_within_reach_in(const NaiveLoop& loop, std::span<const NaiveLoop> loops) const;
   /// Whether the buffer is one of these parameters of the program, whose values are constant.
   bool is_constant(const Program& program, std::span<const std::size_t> constants) const;
   std::int64_t elements() const;

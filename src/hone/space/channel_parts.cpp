@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "hone/ir/interval.h"
+#include "hone/ir/rewrite.h"
+#include "hone/ir/simplify.h"
 #include "hone/schedule/primitives.h"
 
 namespace hone::space {
@@ -10,8 +13,7 @@ namespace {
 /// Whether everything but constants is read lane by lane as it stands in memory.
 bool is_read_along_lanes(const Program& program, const ChannelParts& parts, std::span<const std::size_t> constants) {
   return std::all_of(parts.reads.begin(), parts.reads.end(), [&](const Read& read) {
-    return read.is_constant(program, constants) || !read.uses(parts.lanes.inner) ||
-           read.is_contiguous_in(parts.lanes.inner);
+    return read.is_constant(program, constants) || !read.uses(parts.lanes.inner) || is_vector_of(read, parts);
   });
 }
 
@@ -26,7 +28,39 @@ bool inline_inputs(Schedule& draft, const ChannelParts& parts) {
   return is_changed;
 }
 
+/// Whether `count` neighbouring vectors of channels, beginning at a multiple of that, read the same.
+bool is_shared(const Read& read, const ChannelParts& parts, std::int64_t count) {
+  ir::Bounds bounds;
+  for (const std::vector<NaiveLoop>& loops : {parts.spatial, parts.reduced})
+    for (const NaiveLoop& loop : loops) bounds.add_extent(loop.var, ir::imm(loop.extent));
+  const ir::Expr several = ir::var("several");
+  bounds.add_extent(several, ir::imm(parts.lanes.outer.extent / count));
+  return std::all_of(read.indices.begin(), read.indices.end(), [&](const ir::Expr& index) {
+    const auto at = [&](std::int64_t i) { return ir::substitute(index, parts.lanes.outer.var, several * count + i); };
+    for (std::int64_t i = 1; i < count; ++i)
+      if (!ir::is_int(ir::simplify(at(i) - at(0), bounds), 0)) return false;
+    return true;
+  });
+}
+
+std::int64_t sharing_vectors(const ChannelParts& parts) {
+  const std::int64_t all = parts.lanes.outer.extent;
+  if (parts.has_products) return all;
+  for (const std::int64_t count : {4, 2})
+    if (all % count == 0 && std::any_of(parts.reads.begin(), parts.reads.end(),
+                                        [&](const Read& read) { return is_shared(read, parts, count); }))
+      return count;
+  return 1;
+}
+
 }  // namespace
+
+bool is_vector_of(const Read& read, const ChannelParts& parts) {
+  if (read.is_contiguous_in(parts.lanes.inner)) return true;
+  std::vector<NaiveLoop> loops = parts.spatial;
+  loops.insert(loops.end(), parts.reduced.begin(), parts.reduced.end());
+  return read.is_within_reach_in(parts.lanes.inner, loops);
+}
 
 std::optional<ChannelParts> channel_parts(const Program& program, const std::string& block) {
   const std::vector<NaiveLoop> loops = naive_loops(program, block);
@@ -41,6 +75,7 @@ std::optional<ChannelParts> channel_parts(const Program& program, const std::str
   parts.has_products = std::any_of(parts.reads.begin(), parts.reads.end(), [&](const Read& read) {
     return !read.uses(lanes->outer) && !read.uses(lanes->inner);
   });
+  parts.sharing_vectors = sharing_vectors(parts);
   return parts;
 }
 

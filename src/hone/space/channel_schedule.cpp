@@ -21,7 +21,7 @@ struct ChannelTile {
 ChannelTile choose_tile(const ChannelParts& parts, const codegen::Target& target, const TileChoice& choice) {
   const std::int64_t registers = target.vector_registers;
   const std::int64_t rows_in_all = parts.row ? parts.row->extent : 1;
-  const std::int64_t vectors_in_all = parts.has_products ? parts.lanes.outer.extent : 1;
+  const std::int64_t vectors_in_all = parts.sharing_vectors;
   if (choice.rows > 0 && choice.vectors > 0) {
     ChannelTile tile{std::min(choice.rows, rows_in_all), std::min(choice.vectors, vectors_in_all)};
     while (vectors_in_all % tile.vectors != 0) --tile.vectors;
@@ -90,6 +90,7 @@ bool pack_constants(Schedule& draft, const ChannelParts& parts, std::int64_t wid
     if (!read.uses(parts.lanes.inner)) continue;
     const bool is_weight = read.is_constant(draft.program(), constants);
     if (read.is_contiguous_in(parts.lanes.inner) && (!is_weight || read.indices.size() < 2)) continue;
+    if (!is_weight && is_vector_of(read, parts)) continue;
     const std::optional<std::string> map = packed_map(read, parts, width);
     if (!is_weight || !map) return false;
     if (!attempt(draft, schedule::TransformLayout{ir::name_of(read.buffer), *map})) return false;

@@ -66,7 +66,8 @@ inline ir::Function blocked_layer(const Layer& layer) {
                                     .padding_before = {pad, pad},
                                     .padding_after = {pad, pad},
                                     .groups = layer.groups};
-  const tensor::Tensor y = layer.groups == 1 ? *tensor::conv(x, w, options) : *tensor::depthwise_conv(x, w, options);
+  const tensor::Tensor y =
+      layer.groups == layer.in ? *tensor::depthwise_conv(x, w, options) : *tensor::conv(x, w, options);
   const tensor::Tensor out = tensor::compute("out", tensor::axes_of(y.shape()), [&](const tensor::Indices& i) {
     return ir::max(y(i) + b(i[1]), ir::constant(ir::kF32, 0.0));
   });

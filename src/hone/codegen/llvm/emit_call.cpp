@@ -79,6 +79,9 @@ llvm::Value* FunctionEmitter::simple_call(Intrinsic function, DType t, const std
     case Intrinsic::Fma:
       if (!t.is_float()) return int_arithmetic(Kind::Add, t, int_arithmetic(Kind::Mul, t, x, args[1]), args[2]);
       return b_.CreateIntrinsic(llvm::Intrinsic::fma, {ty}, {x, args[1], args[2]});
+    case Intrinsic::Ldexp:
+    case Intrinsic::ReciprocalEstimate:
+      return math_units(t).ldexp ? avx512_call(function, args) : nullptr;
     case Intrinsic::IsNan:
       if (!t.is_float()) return llvm::Constant::getNullValue(type(kBool.with_lanes(t.lanes)));
       return b_.CreateFCmpUNO(x, x);
@@ -104,6 +107,32 @@ llvm::Value* FunctionEmitter::simple_call(Intrinsic function, DType t, const std
   }
 }
 
+MathUnits FunctionEmitter::math_units(DType t) const {
+  const bool has = m_.has_avx512 && t.scalar == Scalar::F32 && (t.lanes == 4 || t.lanes == 8 || t.lanes == 16);
+  return {.ldexp = has, .reciprocal_estimate = has};
+}
+
+llvm::Value* FunctionEmitter::avx512_call(Intrinsic function, const std::vector<llvm::Value*>& args) {
+  llvm::Type* ty = args[0]->getType();
+  const auto lanes = llvm::cast<llvm::FixedVectorType>(ty)->getNumElements();
+  const auto of_width = [&](llvm::Intrinsic::ID of_4, llvm::Intrinsic::ID of_8, llvm::Intrinsic::ID of_16) {
+    return lanes == 16 ? of_16 : lanes == 8 ? of_8 : of_4;
+  };
+  llvm::Value* other = llvm::PoisonValue::get(ty);  // what lanes that the mask leaves out would get: there are none
+  llvm::Value* mask = lanes == 16 ? b_.getInt16(0xffff) : b_.getInt8(0xff);
+  if (function == Intrinsic::ReciprocalEstimate)
+    return b_.CreateIntrinsic(
+        of_width(llvm::Intrinsic::x86_avx512_rcp14_ps_128, llvm::Intrinsic::x86_avx512_rcp14_ps_256,
+                 llvm::Intrinsic::x86_avx512_rcp14_ps_512),
+        {}, {args[0], other, mask});
+  std::vector<llvm::Value*> operands = {args[0], args[1], other, mask};
+  if (lanes == 16) operands.push_back(b_.getInt32(4));  // the current rounding mode
+  return b_.CreateIntrinsic(
+      of_width(llvm::Intrinsic::x86_avx512_mask_scalef_ps_128, llvm::Intrinsic::x86_avx512_mask_scalef_ps_256,
+               llvm::Intrinsic::x86_avx512_mask_scalef_ps_512),
+      {}, operands);
+}
+
 llvm::Value* FunctionEmitter::integer_power(DType t, llvm::Value* base, llvm::Value* exponent) {
   llvm::Value* product = llvm::ConstantInt::get(base->getType(), 1);
   llvm::Type* bit = type(kBool.with_lanes(t.lanes));
@@ -121,7 +150,7 @@ llvm::Value* FunctionEmitter::expanded_call(const Call& node, DType t, const std
     names.push_back(var("x", t));
     define(names.back(), args[i]);
   }
-  const Expr expansion = expand_math(node.function, names);
+  const Expr expansion = expand_math(node.function, names, math_units(t));
   if (!expansion) return libm_call(node.function, t, args);
   // Expansions share nodes heavily; their values live in a table of their own while they are written.
   Values outer;

@@ -47,6 +47,30 @@ std::optional<EvenIndex> as_even_index(const Expr& index) {
   return std::nullopt;
 }
 
+std::optional<SteppedIndex> as_stepped_index(const Expr& index) {
+  if (const Broadcast* node = index.as<Broadcast>()) return SteppedIndex{node->value, 1, 0};
+  if (const FloorDiv* node = index.as<FloorDiv>()) {
+    const Ramp* lane = node->a.as<Ramp>();
+    const Broadcast* divisor = node->b.as<Broadcast>();
+    const std::optional<std::int64_t> every = divisor ? as_int(divisor->value) : std::nullopt;
+    if (!lane || !is_int(lane->base, 0) || !is_int(lane->stride, 1) || !every || *every < 1) return std::nullopt;
+    return SteppedIndex{lane->base, *every, 1};
+  }
+  const Add* sum = index.as<Add>();
+  const Sub* difference = index.as<Sub>();
+  const Mul* product = index.as<Mul>();
+  if (!sum && !difference && !product) return std::nullopt;
+  const auto a = as_stepped_index(sum ? sum->a : difference ? difference->a : product->a);
+  const auto b = as_stepped_index(sum ? sum->b : difference ? difference->b : product->b);
+  if (!a || !b || (a->step != 0 && b->step != 0)) return std::nullopt;
+  const SteppedIndex& steps = a->step != 0 ? *a : *b;
+  if (sum) return SteppedIndex{a->first + b->first, steps.every, steps.step};
+  if (difference && b->step == 0) return SteppedIndex{a->first - b->first, steps.every, steps.step};
+  const std::optional<std::int64_t> factor = product ? as_int(a->step != 0 ? b->first : a->first) : std::nullopt;
+  if (!factor) return std::nullopt;
+  return SteppedIndex{a->first * b->first, steps.every, steps.step * *factor};
+}
+
 std::int64_t known_factor(const Expr& index) {
   if (const std::optional<std::int64_t> number = as_int(index)) return power_of_two_in(*number);
   if (const Add* node = index.as<Add>()) return std::min(known_factor(node->a), known_factor(node->b));
@@ -113,6 +137,10 @@ llvm::Value* FunctionEmitter::load(const Load& node, DType t) {
   if (even && is_int(even->stride, -1) && !mask)
     return reverse(load_contiguous(node, even->base - (t.lanes - 1), t, nullptr));
 
+  if (!mask || !mask->getType()->isVectorTy())
+    if (const std::optional<SteppedIndex> steps = as_stepped_index(at))
+      if (llvm::Value* loaded = load_stepped(node, *steps, t, mask)) return loaded;
+
   if (!mask) mask = b_.getTrue();
   if (!mask->getType()->isVectorTy()) mask = splat(mask, t.lanes);
   llvm::Value* pointers = element_pointer(node.buffer, index(at), /*in_bounds=*/false);
@@ -144,6 +172,26 @@ llvm::Value* FunctionEmitter::load_contiguous(const Load& node, const Expr& firs
       b_.CreateMaskedLoad(stored, pointer, llvm::Align(align), mask, llvm::Constant::getNullValue(stored));
   mark(loaded, node.buffer);
   return from_memory(loaded, t);
+}
+
+llvm::Value* FunctionEmitter::load_stepped(const Load& node, const SteppedIndex& at, DType t, llvm::Value* mask) {
+  const std::int64_t last = (t.lanes - 1) / at.every * at.step;
+  if (at.step < 1 || last >= t.lanes || t.lanes * t.bytes() > ModuleEmitter::kZeroBytes) return nullptr;
+  // Lanes behind the last place may lie outside the buffer and are not touched.
+  std::vector<llvm::Constant*> is_needed;
+  std::vector<int> places;
+  for (std::int64_t i = 0; i < t.lanes; ++i) {
+    is_needed.push_back(b_.getInt1(i <= last));
+    places.push_back(static_cast<int>(i / at.every * at.step));
+  }
+  llvm::Value* pointer = element_pointer(node.buffer, index(at.first), /*in_bounds=*/!mask);
+  if (mask) pointer = select(mask, pointer, m_.zeros());
+  llvm::Type* stored = memory_type(t);
+  llvm::CallInst* loaded =
+      b_.CreateMaskedLoad(stored, pointer, llvm::Align(static_cast<std::uint64_t>(t.element().bytes())),
+                          llvm::ConstantVector::get(is_needed), llvm::Constant::getNullValue(stored));
+  mark(loaded, node.buffer);
+  return from_memory(b_.CreateShuffleVector(loaded, places), t);
 }
 
 llvm::Value* FunctionEmitter::reverse(llvm::Value* vector) { return b_.CreateVectorReverse(vector); }

@@ -27,7 +27,8 @@ ModuleEmitter::ModuleEmitter(llvm::Module& out, const Target& for_target, const 
       has_vnni(for_target.arch == Arch::X86_64 && has_feature(for_target, "avx512vnni") &&
                has_feature(for_target, "avx512vl")),
       has_dot_bf16(for_target.arch == Arch::X86_64 && has_feature(for_target, "avx512bf16") &&
-                   has_feature(for_target, "avx512vl")) {}
+                   has_feature(for_target, "avx512vl")),
+      has_avx512(for_target.arch == Arch::X86_64 && has_feature(for_target, "avx512vl")) {}
 
 Result<void> ModuleEmitter::emit(const ir::Module& lowered) {
   for (const Function& function : lowered.functions) emit(function);

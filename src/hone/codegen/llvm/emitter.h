@@ -16,6 +16,7 @@
 
 #include "hone/codegen/compile.h"
 #include "hone/codegen/target.h"
+#include "hone/codegen/vector_math.h"
 #include "hone/ir/stmt.h"
 
 namespace hone::codegen {
@@ -57,7 +58,7 @@ class ModuleEmitter {
   const Target& target;
   const CompileOptions& options;
   /// Instructions the target has, asked often.
-  const bool has_f16c, has_vnni, has_dot_bf16;
+  const bool has_f16c, has_vnni, has_dot_bf16, has_avx512;
 
  private:
   void emit(const ir::Function& function);
@@ -68,6 +69,8 @@ class ModuleEmitter {
 };
 
 /// Writes the statements and expressions of one LLVM function.
+struct SteppedIndex;
+
 class FunctionEmitter {
  public:
   FunctionEmitter(ModuleEmitter& shared, llvm::Function* into);
@@ -135,6 +138,8 @@ class FunctionEmitter {
   llvm::Value* mask_value(const ir::Expr& mask);
   void mark(llvm::Value* access, const ir::Expr& buffer);
   llvm::Value* reverse(llvm::Value* vector);
+  /// One load and a shuffle; null if the lanes are too far apart for one vector. `mask` is one bit or null.
+  llvm::Value* load_stepped(const ir::Load& node, const SteppedIndex& at, ir::DType type, llvm::Value* mask);
 
   // emit_convert.cpp
   llvm::Value* convert(llvm::Value* value, ir::DType from, ir::DType to);
@@ -148,6 +153,9 @@ class FunctionEmitter {
   llvm::Value* integer_power(ir::DType type, llvm::Value* base, llvm::Value* exponent);
   llvm::Value* half_fma(ir::DType type, const std::vector<llvm::Value*>& args);
   llvm::Value* simple_call(ir::Intrinsic function, ir::DType type, const std::vector<llvm::Value*>& args);
+  /// What the target has instructions for on this type, and a call of one.
+  MathUnits math_units(ir::DType type) const;
+  llvm::Value* avx512_call(ir::Intrinsic function, const std::vector<llvm::Value*>& args);
   llvm::Value* expanded_call(const ir::Call& node, ir::DType type, const std::vector<llvm::Value*>& args);
   llvm::Value* libm_call(ir::Intrinsic function, ir::DType type, const std::vector<llvm::Value*>& args);
   llvm::Value* reduce(ir::Intrinsic function, ir::DType type, llvm::Value* vector);
@@ -187,6 +195,13 @@ struct EvenIndex {
   ir::Expr base, stride;
 };
 std::optional<EvenIndex> as_even_index(const ir::Expr& index);
+
+/// A vector index of steps: `every` lanes at one place, then as many `step` further; a step of 0 if all are at one.
+struct SteppedIndex {
+  ir::Expr first;
+  std::int64_t every, step;
+};
+std::optional<SteppedIndex> as_stepped_index(const ir::Expr& index);
 
 /// The largest power of two (up to 4096) known to divide an index.
 std::int64_t known_factor(const ir::Expr& index);
