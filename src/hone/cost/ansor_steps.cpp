@@ -9,7 +9,7 @@
 namespace hone::cost {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 // Ansor's numbers for annotations of loops.
 constexpr double kAnsorUnroll = 1, kAnsorVectorize = 2, kAnsorParallel = 3;
@@ -45,7 +45,7 @@ double ansor_scope(ir::Scope scope) {
 }
 
 /// A field of a record: a number, or a word that stands for one.
-Result<double> field_number(std::string_view tag, const json& field) {
+Result<double> field_number(std::string_view tag, const Json& field) {
   if (field.is_number()) return field.get<double>();
   if (!field.is_string())
     return error(ErrorCode::ParseError, "{} has a field that is no number: {}", tag, field.dump());
@@ -166,10 +166,10 @@ void AnsorWriter::add(const schedule::Step& step, std::vector<AnsorStep>& steps)
 }
 
 Result<std::vector<AnsorStep>> parse_ansor_steps(std::string_view text) {
-  const json all = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json all = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!all.is_array()) return error(ErrorCode::ParseError, "steps are no list");
   std::vector<AnsorStep> steps;
-  for (const json& one : all) {
+  for (const Json& one : all) {
     if (!one.is_array() || one.empty() || !one[0].is_string())
       return error(ErrorCode::ParseError, "step {} is {}, expected a list that begins with a word", steps.size(),
                    one.dump());
@@ -185,7 +185,7 @@ Result<std::vector<AnsorStep>> parse_ansor_steps(std::string_view text) {
         step.numbers.push_back(found);
         continue;
       }
-      for (const json& field : one[i]) {
+      for (const Json& field : one[i]) {
         HONE_TRY(const double found, field_number(tag, field));
         step.numbers.push_back(found);
       }

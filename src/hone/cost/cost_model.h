@@ -29,7 +29,8 @@ struct Subject {
   std::string family = {};                     ///< tasks of one family differ in shapes alone
   const schedule::Program* program = nullptr;  ///< scheduled, not lowered
   const schedule::Trace* trace = nullptr;
-  std::vector<double> knobs = {};  ///< the decisions as numbers; as many for every candidate of a task
+  const schedule::Program* naive = nullptr;  ///< that the trace starts from
+  std::vector<double> knobs = {};            ///< the decisions as numbers; as many for every candidate of a task
 };
 
 /// Which tasks the samples of a task teach something about, beside itself.

@@ -29,9 +29,9 @@ struct DatasetTask {
     std::string name, text;
   };
 
-  std::string key, family;  ///< as records know it
-  std::string name;         ///< its operators: "Conv+Relu"
-  std::vector<Algorithm> algorithms;
+  std::string key, family;             ///< as records know it
+  std::string name;                    ///< its operators: "Conv+Relu"
+  std::vector<Algorithm> algorithms;   ///< none: it is known by records of Ansor alone
   std::vector<std::size_t> constants;  ///< parameters that never change between runs
   double flops = 0;
   std::map<std::string, double> networks;  ///< how often a run of each calls it; "resnet18@batch=4" is a variation
@@ -45,7 +45,7 @@ struct DatasetProgram {
   std::size_t algorithm = 0;     ///< whose naive program the trace starts from
   std::string hash;              ///< of the scheduled program
   std::size_t drawn_for = 0;     ///< the target from whose space it is
-  std::string candidate, trace;  ///< JSON
+  std::string candidate, trace;  ///< JSON; of records of Ansor the trace is their steps
   /// On each target; kFailed: it failed; kNotMeasured.
   std::vector<double> seconds = {};
 };

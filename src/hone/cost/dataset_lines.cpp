@@ -10,7 +10,7 @@
 namespace hone::cost {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 constexpr double kNsPerSecond = 1e9;
 
@@ -22,7 +22,7 @@ double rounded_ns(double seconds) {
 
 /// The element of a list that a line means by its place.
 template <typename Item>
-Item& at_place(std::vector<Item>& items, const json& place, std::string_view what) {
+Item& at_place(std::vector<Item>& items, const Json& place, std::string_view what) {
   const auto found = place.get<std::size_t>();
   if (found >= items.size())
     throw std::runtime_error(fmt::format("{} {} is meant, there are {} up to here", what, found, items.size()));
@@ -34,7 +34,7 @@ Item& at_place(std::vector<Item>& items, const json& place, std::string_view wha
 class LineReader {
  public:
   void read(std::string_view line) {
-    const json item = json::parse(line);
+    const Json item = Json::parse(line);
     if (!is_headed_) return read_head(item);
     if (!item.is_object() || item.size() != 1) throw std::runtime_error("an object with one field is expected");
     const auto field = item.begin();
@@ -60,7 +60,7 @@ class LineReader {
   Dataset take() { return std::move(data_); }
 
  private:
-  void read_head(const json& item) {
+  void read_head(const Json& item) {
     if (!item.is_object() || item.value("format", "") != "hone data set")
       throw std::runtime_error("this is not a data set of hone");
     constexpr int kVersion = 1;
@@ -69,9 +69,9 @@ class LineReader {
     is_headed_ = true;
   }
 
-  DatasetTask& task(const json& place) { return at_place(data_.tasks, place, "task"); }
+  DatasetTask& task(const Json& place) { return at_place(data_.tasks, place, "task"); }
 
-  void read_task(const json& item) {
+  void read_task(const Json& item) {
     DatasetTask task;
     task.key = item.at("key").get<std::string>();
     if (!keys_.insert(task.key).second) throw std::runtime_error(fmt::format("task {} stands there twice", task.key));
@@ -79,17 +79,17 @@ class LineReader {
     task.name = item.at("name").get<std::string>();
     task.flops = item.at("flops").get<double>();
     task.constants = item.at("constants").get<std::vector<std::size_t>>();
-    for (const json& one : item.at("algorithms"))
+    for (const Json& one : item.at("algorithms"))
       task.algorithms.push_back({one.at(0).get<std::string>(), one.at(1).get<std::string>()});
-    if (task.algorithms.empty()) throw std::runtime_error("a task has no algorithm");
     data_.tasks.push_back(std::move(task));
   }
 
-  void read_program(const json& item) {
+  void read_program(const Json& item) {
     DatasetProgram program;
     program.task = item.at("task").get<std::size_t>();
     program.algorithm = item.at("algorithm").get<std::size_t>();
-    at_place(task(item.at("task")).algorithms, item.at("algorithm"), "algorithm");
+    if (std::vector<DatasetTask::Algorithm>& all = task(item.at("task")).algorithms; !all.empty())
+      at_place(all, item.at("algorithm"), "algorithm");
     program.hash = item.at("hash").get<std::string>();
     program.drawn_for = item.at("for").get<std::size_t>();
     program.candidate = item.at("candidate").dump();
@@ -99,10 +99,10 @@ class LineReader {
     data_.programs.push_back(std::move(program));
   }
 
-  void read_label(const json& item) {
+  void read_label(const Json& item) {
     DatasetProgram& program = at_place(data_.programs, item.at(0), "program");
     double& seconds = at_place(program.seconds, item.at(1), "target");
-    const json& found = item.at(2);
+    const Json& found = item.at(2);
     if (found.is_string()) {
       seconds = kFailed;
       return;
@@ -121,10 +121,10 @@ class LineReader {
 }  // namespace
 
 std::string line_of(const DatasetTask& task) {
-  json algorithms = json::array();
+  Json algorithms = Json::array();
   for (const DatasetTask::Algorithm& algorithm : task.algorithms)
-    algorithms.push_back(json::array({algorithm.name, algorithm.text}));
-  return json{{"task",
+    algorithms.push_back(Json::array({algorithm.name, algorithm.text}));
+  return Json{{"task",
                {{"key", task.key},
                 {"family", task.family},
                 {"name", task.name},
@@ -142,7 +142,7 @@ std::string line_of(const DatasetProgram& program) {
 }
 
 std::string line_of(const Label& label) {
-  if (!std::isfinite(label.seconds)) return json{{"label", {label.program, label.target, label.reason}}}.dump();
+  if (!std::isfinite(label.seconds)) return Json{{"label", {label.program, label.target, label.reason}}}.dump();
   return fmt::format(R"({{"label":[{},{},{}]}})", label.program, label.target, rounded_ns(label.seconds));
 }
 

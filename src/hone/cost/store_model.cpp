@@ -2,7 +2,6 @@
 
 #include <numeric>
 
-#include "hone/cost/boosted_trees.h"
 #include "hone/cost/model_file.h"
 #include "hone/cost/objectives.h"
 #include "hone/cost/parallel_chunks.h"
@@ -14,15 +13,6 @@
 namespace hone::cost {
 
 namespace {
-
-constexpr TreeSettings kStoreTrees = {.depth = 10,
-                                      .min_split_loss = 1e-3,
-                                      .min_child_weight = 0,
-                                      .learning_rate = 0.2,
-                                      .l2 = 1,
-                                      .max_rounds = 10000,
-                                      .patience = 20,  // 50 there, whose loss falls by digits that do not matter
-                                      .min_gain = 1e-4};
 
 Result<const ir::Function*> program_of(const Subject& subject) {
   if (!subject.program)

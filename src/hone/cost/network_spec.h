@@ -1,0 +1,61 @@
+/// Networks that read sentences: what they are made of, their weights, and the file in which training leaves them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hone/cost/sentence.h"
+
+namespace hone::cost {
+
+/// What a network is made of: each row of a sentence goes through layers (and gets a position), then rows see each
+/// other in the body, two residual layers follow, and each head turns that into a score for its target.
+struct NetworkSpec {
+  std::string name;                  ///< "tlp", "tlp2", "tenset-mlp": what people call it
+  std::string body = "attention";    ///< "attention", "lstm" (the last state counts) or "sum" (rows are added up)
+  std::string schema;                ///< of the sentences that it reads
+  SentenceShape shape;               ///< of the same
+  std::vector<std::int64_t> layers;  ///< widths of the layers that each row goes through; the last is that of the body
+  std::vector<std::int64_t> head;    ///< widths of the layers of a head before the score
+  bool is_masked = false;            ///< whether rows that fill up sentences are left out; their first number is 0
+  bool has_positions = false;        ///< whether rows are told apart by their place
+  std::vector<std::string> targets;  ///< each has a head
+  std::map<std::string, std::string> notes = {};  ///< how it was trained, for people
+
+  std::int64_t width() const { return layers.back(); }
+};
+
+inline constexpr std::int64_t kAttentionHeads = 8;
+inline constexpr std::int64_t kResidualLayers = 2;
+
+/// A spec by name, without targets: "tlp" as published (610,369 weights with one head), "tlp2", or "tenset-mlp". The
+/// language of its sentences is what make_training_set calls it. An error lists the names.
+Result<NetworkSpec> make_network_spec(std::string_view name);
+/// The language of the sentences that a network of this name reads.
+std::string language_of(const NetworkSpec& spec);
+
+/// Row-major numbers.
+struct Weight {
+  std::vector<std::int64_t> shape;
+  std::vector<float> numbers;
+};
+/// Weights by name. Matrices are [in, out]; those of an LSTM are as ONNX has them.
+using Weights = std::map<std::string, Weight>;
+
+/// The names and shapes of the weights that a network wants.
+std::map<std::string, std::vector<std::int64_t>> weight_shapes(const NetworkSpec& spec);
+/// An error names a weight that is missing, has another shape, or holds what is no number.
+Result<void> check_weights(const NetworkSpec& spec, const Weights& weights);
+
+std::string to_json(const NetworkSpec& spec);
+Result<NetworkSpec> parse_network_spec(const std::string& json);
+
+/// Writes a network, and reads it back. Errors name the file and what is wrong with it.
+Result<void> write_weights(const std::filesystem::path& file, const NetworkSpec& spec, const Weights& weights);
+Result<std::pair<NetworkSpec, Weights>> read_weights(const std::filesystem::path& file);
+
+}  // namespace hone::cost

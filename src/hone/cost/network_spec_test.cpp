@@ -1,0 +1,93 @@
+#include "hone/cost/network_spec.h"
+
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <numeric>
+#include <unistd.h>
+
+namespace hone::cost {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::int64_t count_weights(const NetworkSpec& spec) {
+  std::int64_t count = 0;
+  for (const auto& [name, shape] : weight_shapes(spec))
+    count += std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+  return count;
+}
+
+Weights zeros(const NetworkSpec& spec) {
+  Weights weights;
+  for (const auto& [name, shape] : weight_shapes(spec)) {
+    const auto size = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+    weights[name] = {shape, std::vector<float>(static_cast<std::size_t>(size))};
+  }
+  return weights;
+}
+
+TEST(NetworkSpec, TlpHasAsManyWeightsAsPublished) {
+  NetworkSpec spec = make_network_spec("tlp").value();
+  spec.targets = {"cpu"};
+  EXPECT_EQ(count_weights(spec), 610'369);
+}
+
+TEST(NetworkSpec, IsItsJson) {
+  for (const char* name : {"tlp", "tlp2", "tenset-mlp"}) {
+    NetworkSpec spec = make_network_spec(name).value();
+    spec.targets = {"a", "b"};
+    spec.notes["seed"] = "1";
+    const NetworkSpec read = parse_network_spec(to_json(spec)).value();
+    EXPECT_EQ(to_json(read), to_json(spec));
+  }
+  EXPECT_EQ(language_of(make_network_spec("tlp").value()), "tlp");
+  EXPECT_EQ(language_of(make_network_spec("tlp2").value()), "tlp2");
+  EXPECT_EQ(language_of(make_network_spec("tenset-mlp").value()), "stores");
+  EXPECT_THAT(make_network_spec("bert").error().message, HasSubstr("'bert', only: tlp, tlp2, tenset-mlp"));
+  EXPECT_THAT(parse_network_spec("{}").error().message, HasSubstr("cannot be read"));
+  EXPECT_THAT(parse_network_spec(R"({"version":9})").error().message, HasSubstr("version 9, this hone reads 1"));
+}
+
+class WeightsFile : public ::testing::Test {
+ protected:
+  WeightsFile() { spec_.targets = {"cpu"}; }
+  ~WeightsFile() override { std::filesystem::remove(file_); }
+
+  const std::filesystem::path file_ =
+      std::filesystem::temp_directory_path() / ("hone-weights-" + std::to_string(getpid()));
+  NetworkSpec spec_ = make_network_spec("tlp2").value();
+};
+
+TEST_F(WeightsFile, ComesBackAsItWas) {
+  Weights weights = zeros(spec_);
+  weights.at("head.0.0.bias").numbers[3] = 2.5F;
+  ASSERT_TRUE(write_weights(file_, spec_, weights));
+  const auto [spec, read] = read_weights(file_).value();
+  EXPECT_EQ(to_json(spec), to_json(spec_));
+  EXPECT_EQ(read.at("head.0.0.bias").numbers, weights.at("head.0.0.bias").numbers);
+  EXPECT_EQ(read.size(), weights.size());
+}
+
+TEST_F(WeightsFile, IsRefusedWhereItIsNotWhole) {
+  Weights weights = zeros(spec_);
+  weights.at("row.0.bias").numbers[0] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_THAT(write_weights(file_, spec_, weights).error().message, HasSubstr("'row.0.bias' holds what is no number"));
+  weights = zeros(spec_);
+  weights.at("row.0.bias").shape = {7};
+  EXPECT_THAT(write_weights(file_, spec_, weights).error().message, HasSubstr("'row.0.bias' is [7], expected [128]"));
+  weights = zeros(spec_);
+  weights.erase("positions");
+  EXPECT_THAT(write_weights(file_, spec_, weights).error().message, HasSubstr("no weight 'positions'"));
+  ASSERT_TRUE(write_weights(file_, spec_, zeros(spec_)));
+  std::ifstream in(file_, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  for (const std::size_t size : {std::size_t{0}, std::size_t{10}, whole.size() / 2, whole.size() - 1}) {
+    std::ofstream(file_, std::ios::binary) << whole.substr(0, size);
+    EXPECT_THAT(read_weights(file_).error().message, HasSubstr(file_.string())) << size;
+  }
+}
+
+}  // namespace
+}  // namespace hone::cost

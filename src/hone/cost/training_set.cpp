@@ -1,0 +1,165 @@
+#include "hone/cost/training_set.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "hone/cost/parallel_chunks.h"
+#include "hone/ir/text.h"
+#include "hone/schedule/trace.h"
+#include "hone/support/log.h"
+
+namespace hone::cost {
+namespace {
+
+/// What the programs of a task start from.
+struct Origin {
+  ir::Function program;
+  std::optional<NaiveBlocks> blocks;
+};
+
+/// Writes the programs of one task.
+class ProgramWriter {
+ public:
+  static Result<ProgramWriter> make(std::string_view language) {
+    ProgramWriter made;
+    if (language != "stores") { HONE_TRY(made.sentences_, make_sentence_writer(language)); }
+    return made;
+  }
+
+  SentenceShape shape() const { return sentences_ ? sentences_->shape() : kStoresShape; }
+  std::string schema() const { return sentences_ ? sentences_->schema() : std::string(kStoreSchema); }
+
+  Result<void> begin(const DatasetTask& task) {
+    origins_.clear();
+    for (const DatasetTask::Algorithm& algorithm : task.algorithms) {
+      HONE_TRY(ir::Function program, ir::parse_function(algorithm.text));
+      Result<NaiveBlocks> blocks = naive_blocks(program);
+      origins_.push_back({std::move(program), blocks ? std::optional(*std::move(blocks)) : std::nullopt});
+    }
+    return {};
+  }
+
+  /// Appends the rows of a program.
+  Result<void> write(const DatasetProgram& program, std::vector<float>& numbers) {
+    if (origins_.empty()) return write_steps(program, numbers);
+    HONE_TRY(const schedule::Trace trace, schedule::parse_trace(program.trace));
+    const Origin& origin = origins_[program.algorithm];
+    if (!sentences_) {
+      HONE_TRY(const schedule::Program made, schedule::replay(origin.program, trace));
+      stores_.clear();
+      HONE_TRY(const std::size_t rows, features_.extract(made, stores_));
+      for (std::size_t i = 0; i < std::min(rows, kStoresShape.rows); ++i) {
+        numbers.push_back(1);
+        const auto row = stores_.begin() + static_cast<std::ptrdiff_t>(i * kStoreFeatures);
+        numbers.insert(numbers.end(), row, row + static_cast<std::ptrdiff_t>(kStoreFeatures));
+      }
+      return {};
+    }
+    if (!origin.blocks) return error(ErrorCode::Unsupported, "the naive program has no blocks to speak of");
+    sentence_.resize(shape().size());
+    return append(sentences_->write(*origin.blocks, trace, sentence_), numbers);
+  }
+
+ private:
+  /// Records of Ansor have steps, and no program of ours.
+  Result<void> write_steps(const DatasetProgram& program, std::vector<float>& numbers) {
+    if (!sentences_ || !schema().starts_with("tlp/"))
+      return error(ErrorCode::Unsupported, "programs of Ansor's records are sentences of the language tlp alone");
+    HONE_TRY(const std::vector<AnsorStep> steps, parse_ansor_steps(program.trace));
+    sentence_.resize(shape().size());
+    return append(write_tlp_sentence(steps, TlpPlatform::Cpu, sentence_), numbers);
+  }
+
+  Result<void> append(std::size_t rows, std::vector<float>& numbers) {
+    const std::size_t kept = std::min(rows, shape().rows) * shape().columns;
+    numbers.insert(numbers.end(), sentence_.begin(), sentence_.begin() + static_cast<std::ptrdiff_t>(kept));
+    return {};
+  }
+
+  std::unique_ptr<SentenceWriter> sentences_;
+  StoreFeatures features_;
+  std::vector<Origin> origins_;
+  std::vector<float> sentence_, stores_;
+};
+
+/// The samples of one task.
+struct TaskSamples {
+  std::vector<float> numbers, labels;
+  std::vector<std::size_t> rows, programs;  ///< how many rows each sample has
+};
+
+Result<TaskSamples> write_task(const Dataset& data, std::size_t task, ProgramWriter& writer) {
+  TaskSamples samples;
+  std::vector<double> best;
+  for (std::size_t t = 0; t < data.targets.size(); ++t) best.push_back(data.best_seconds(task, t));
+  if (std::none_of(best.begin(), best.end(), [](double seconds) { return std::isfinite(seconds); })) {
+    log::debug("cost", "task {} is left out: all its programs failed", data.tasks[task].key);
+    return samples;
+  }
+  HONE_TRY(writer.begin(data.tasks[task]));
+  for (const std::size_t place : data.tasks[task].programs) {
+    const DatasetProgram& program = data.programs[place];
+    std::vector<float> labels;
+    bool is_known = false;
+    for (std::size_t t = 0; t < data.targets.size(); ++t) {
+      // What nothing ran on says nothing about its programs.
+      const bool is_measured = !std::isnan(program.seconds[t]) && std::isfinite(best[t]);
+      is_known |= is_measured;
+      const double label = std::isfinite(program.seconds[t]) ? best[t] / program.seconds[t] : 0;
+      labels.push_back(static_cast<float>(is_measured ? label : kNotMeasured));
+    }
+    if (!is_known) continue;
+    const std::size_t before = samples.numbers.size();
+    if (const Result<void> written = writer.write(program, samples.numbers); !written) {
+      log::debug("cost", "a program is left out: {}", written.error().message);
+      samples.numbers.resize(before);
+      continue;
+    }
+    samples.rows.push_back((samples.numbers.size() - before) / writer.shape().columns);
+    samples.programs.push_back(place);
+    samples.labels.insert(samples.labels.end(), labels.begin(), labels.end());
+  }
+  return samples;
+}
+
+}  // namespace
+
+void TrainingSet::copy_sentence(std::size_t sample, std::span<float> to) const {
+  const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(first_rows[sample] * shape.columns);
+  const auto end = numbers.begin() + static_cast<std::ptrdiff_t>(first_rows[sample + 1] * shape.columns);
+  std::fill(std::copy(begin, end, to.begin()), to.end(), 0.0F);
+}
+
+Result<TrainingSet> make_training_set(const Dataset& data, std::string_view language, Part part) {
+  HONE_TRY(const ProgramWriter any, ProgramWriter::make(language));
+  std::vector<std::size_t> wanted;
+  for (std::size_t t = 0; t < data.tasks.size(); ++t)
+    if (is_test_task(data.tasks[t]) == (part == Part::Test) && !data.tasks[t].programs.empty()) wanted.push_back(t);
+  std::vector<TaskSamples> samples(wanted.size());
+  HONE_TRY(for_chunks(wanted.size(), 1, 0, [&](std::size_t begin, std::size_t end) -> Result<void> {
+    HONE_TRY(ProgramWriter writer, ProgramWriter::make(language));
+    for (std::size_t i = begin; i < end; ++i) { HONE_TRY(samples[i], write_task(data, wanted[i], writer)); }
+    return {};
+  }));
+  TrainingSet set{.shape = any.shape(), .schema = any.schema(), .targets = data.targets.size(), .first_rows = {0}};
+  std::size_t tasks = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const TaskSamples& task = samples[i];
+    tasks += task.programs.empty() ? 0 : 1;
+    set.numbers.insert(set.numbers.end(), task.numbers.begin(), task.numbers.end());
+    set.labels.insert(set.labels.end(), task.labels.begin(), task.labels.end());
+    set.programs.insert(set.programs.end(), task.programs.begin(), task.programs.end());
+    set.tasks.insert(set.tasks.end(), task.programs.size(), static_cast<std::uint32_t>(wanted[i]));
+    for (const std::size_t rows : task.rows) set.first_rows.push_back(set.first_rows.back() + rows);
+    samples[i] = {};
+  }
+  const char* name = part == Part::Test ? "testing" : "training";
+  if (tasks == 0)
+    return error(ErrorCode::InvalidArgument, "the data set has no task for {} with a program that ran", name);
+  if (tasks == 1 && part == Part::Training)
+    return error(ErrorCode::InvalidArgument, "the data set has one task for training, at least 2 are needed");
+  return set;
+}
+
+}  // namespace hone::cost
