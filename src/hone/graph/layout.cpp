@@ -14,9 +14,9 @@ bool is_convolution(const Node& node) {
   return names.contains(node.op);
 }
 
-/// The largest block that divides the channels, 0 if there is none.
+/// The largest block that divides the channels, 0 if there is none that fills half a vector.
 std::int64_t block_for(std::int64_t channels, std::int64_t lanes) {
-  for (std::int64_t block = lanes; block >= std::max<std::int64_t>(4, lanes / 4); block /= 2)
+  for (std::int64_t block = lanes; block >= std::max<std::int64_t>(4, lanes / 2); block /= 2)
     if (channels % block == 0) return block;
   return 0;
 }

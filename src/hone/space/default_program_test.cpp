@@ -55,6 +55,9 @@ TEST(DefaultProgram, ComputesLayersInBlockedLayouts) {
       {512, 32, 5, 7, 1, 1, 1, 16, 16},
       {128, 32, 4, 5, 3, 1, 1, 16, 16},
       {32, 16, 6, 6, 1, 1, 1, 16, 16},
+      // from blocks to results that are not in blocks
+      {24, 29, 7, 9, 1, 1, 1, 8, 0},
+      {32, 7, 6, 5, 3, 2, 1, 16, 0},
       // groups of 4, 8 and 32 channels, of 4 into 8, 2 into 4 and 3 into 3
       {32, 32, 5, 15, 3, 1, 8, 16, 16},
       {48, 48, 6, 7, 3, 2, 6, 16, 16},

@@ -77,6 +77,42 @@ bool block_a_buffer(Schedule& draft) {
   return false;
 }
 
+/// The map that undoes blocked_map().
+std::string plain_map(std::size_t rank, std::int64_t block) {
+  std::vector<std::string> from, to;
+  for (std::size_t i = 0; i < rank; ++i) {
+    from.push_back(fmt::format("d{}", i));
+    if (i + 1 < rank) to.push_back(i == 1 ? fmt::format("d1 * {} + d{}", block, rank - 1) : from.back());
+  }
+  return fmt::format("({}) -> ({})", fmt::join(from, ", "), fmt::join(to, ", "));
+}
+
+/// Lets sums over the channels of a parameter that is stored in blocks, if their result is not, read a copy of it that
+/// is not either: their vectors are of neighbouring positions.
+void read_plain_copies(Schedule& draft) {
+  const Program program = draft.program();
+  for (const schedule::Path& path : schedule::blocks(program)) {
+    const ir::Block& block = path.block();
+    const std::vector<Expr> written = schedule::written_buffers(block);
+    const std::vector<Access> accesses = accesses_of(block);
+    const auto is_blocked_result = [&](const Access& a) { return a.buffer.is(written[0]) && block_size(a); };
+    if (!schedule::is_reduction(block) || std::any_of(accesses.begin(), accesses.end(), is_blocked_result)) continue;
+    for (const Access& access : accesses) {
+      const std::optional<std::int64_t> size = block_size(access);
+      const ir::FloorMod* lane = size ? access.indices.back().as<ir::FloorMod>() : nullptr;
+      const bool is_summed = lane && std::any_of(block.iters.begin(), block.iters.end(), [&](const ir::Iter& iter) {
+                               return iter.kind == ir::IterKind::Reduce && iter.var.is(lane->a);
+                             });
+      if (!is_summed || !schedule::is_param(program, access.buffer)) continue;
+      Schedule changed = draft;
+      const std::string name = ir::name_of(access.buffer);
+      if (attempt(changed, schedule::CacheRead{block.name, name, ir::Scope::Global}) &&
+          attempt(changed, schedule::TransformLayout{name + ".global", plain_map(access.indices.size(), *size)}))
+        draft = std::move(changed);
+    }
+  }
+}
+
 }  // namespace
 
 std::string blocked_map(std::size_t rank, std::int64_t block) {
@@ -90,6 +126,7 @@ std::string blocked_map(std::size_t rank, std::int64_t block) {
 
 void follow_layouts(Schedule& draft) {
   while (block_a_buffer(draft)) {}
+  read_plain_copies(draft);
   std::vector<std::string> names;
   for (const schedule::Path& path : schedule::blocks(draft.program())) names.push_back(path.block().name);
   for (const std::string& name : names) {
