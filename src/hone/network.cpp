@@ -1,0 +1,106 @@
+#include "hone/network.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "hone/frontend/export.h"
+#include "hone/frontend/import.h"
+#include "hone/network_graph.h"
+
+namespace hone {
+namespace {
+
+/// Under which a model says what network it is.
+constexpr const char* kNetworkNote = "hone.network";
+
+/// Sentences that are scored at a time: so many that kernels run at full speed, and few enough to waste little.
+constexpr std::size_t kNetworkBatch = 64;
+
+}  // namespace
+
+Result<std::string> write_network(const cost::NetworkSpec& spec, const cost::Weights& weights) {
+  HONE_TRY(graph::Graph graph, network_graph(spec, weights));
+  graph.metadata[kNetworkNote] = cost::to_json(spec);
+  return frontend::export_onnx(graph);
+}
+
+Result<Network> Network::load(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::error_code status;
+  if (!in || std::filesystem::is_directory(file, status))
+    return error(ErrorCode::NotFound, "cannot read the cost model '{}'", file.string());
+  std::ostringstream bytes;
+  bytes << in.rdbuf();
+  return parse(std::move(bytes).str(), file.string());
+}
+
+Result<Network> Network::parse(std::string_view bytes, const std::string& name) {
+  const Result<graph::Graph> graph = frontend::import_onnx(std::as_bytes(std::span(bytes)));
+  if (!graph) return error(graph.error().code, "cost model '{}': {}", name, graph.error().message);
+  const auto note = graph->metadata.find(kNetworkNote);
+  if (note == graph->metadata.end())
+    return error(ErrorCode::ParseError, "'{}' is a model, but not a cost model of hone's", name);
+  Network network;
+  const Result<cost::NetworkSpec> spec = cost::parse_network_spec(note->second);
+  if (!spec) return error(spec.error().code, "cost model '{}': {}", name, spec.error().message);
+  if (graph->outputs.size() != spec->targets.size())
+    return error(ErrorCode::ParseError, "cost model '{}' has {} heads for {} targets", name, graph->outputs.size(),
+                 spec->targets.size());
+  network.spec_ = *spec;
+  network.bytes_ = bytes;
+  network.name_ = name;
+  return network;
+}
+
+Result<void> Network::check_schema(std::string_view schema) const {
+  if (spec_.schema == schema) return {};
+  return error(ErrorCode::Unsupported, "cost model '{}' reads sentences of '{}', this hone writes '{}'", name_,
+               spec_.schema, schema);
+}
+
+Result<const Session*> Network::session(std::size_t head, int threads) {
+  if (const auto found = sessions_.find(head); found != sessions_.end()) return &found->second;
+  HONE_TRY(graph::Graph graph, frontend::import_onnx(std::as_bytes(std::span(bytes_))));
+  graph.outputs = {graph.outputs[head]};  // what other heads compute is dead then
+  HONE_TRY(const std::string bytes, frontend::export_onnx(graph));
+  HONE_TRY(Session session, Session::parse(std::as_bytes(std::span(bytes)), {.threads = threads, .records = ""}));
+  return &sessions_.emplace(head, std::move(session)).first->second;
+}
+
+Result<std::vector<double>> Network::predict(std::span<const float> sentences, std::size_t head, int threads) {
+  const std::size_t size = spec_.shape.size(), count = sentences.size() / size;
+  HONE_CHECK(count * size == sentences.size(), "{} numbers are no sentences of {}", sentences.size(), size);
+  HONE_CHECK(head < spec_.targets.size(), "head {} of {}", head, spec_.targets.size());
+  std::vector<double> scores;
+  if (count == 0) return scores;
+  HONE_TRY(const Session* session, this->session(head, threads));
+  const auto rows = static_cast<std::int64_t>(spec_.shape.rows),
+             columns = static_cast<std::int64_t>(spec_.shape.columns);
+  HONE_TRY(Tensor batch, Tensor::allocate(ElementType::F32, {kNetworkBatch, rows, columns}));
+  HONE_TRY(Tensor made, Tensor::allocate(ElementType::F32, {kNetworkBatch}));
+  std::vector<Value> outputs = {Value(std::move(made))};
+  const std::vector<Value> inputs = {Value(batch)};
+  for (std::size_t begin = 0; begin < count; begin += kNetworkBatch) {
+    const std::size_t part = std::min(kNetworkBatch, count - begin);
+    const std::span<float> to = batch.as<float>();
+    const auto end =
+        std::copy_n(sentences.begin() + static_cast<std::ptrdiff_t>(begin * size), part * size, to.begin());
+    std::fill(end, to.end(), 0.0F);
+    HONE_TRY(session->run(inputs, outputs));
+    const std::span<const float> found = outputs[0].tensor()->as<float>();
+    scores.insert(scores.end(), found.begin(), found.begin() + static_cast<std::ptrdiff_t>(part));
+  }
+  return scores;
+}
+
+Result<std::vector<double>> Network::predict(const cost::TrainingSet& samples, std::size_t head, int threads) {
+  HONE_TRY(check_schema(samples.schema));
+  const std::size_t size = samples.shape.size();
+  std::vector<float> sentences(samples.size() * size);
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    samples.copy_sentence(i, std::span(sentences).subspan(i * size, size));
+  return predict(sentences, head, threads);
+}
+
+}  // namespace hone

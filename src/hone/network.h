@@ -1,0 +1,45 @@
+/// Trained networks as ONNX models: written with what describes them, read back, and run by hone itself.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hone/cost/network_spec.h"
+#include "hone/cost/training_set.h"
+#include "hone/session.h"
+
+namespace hone {
+
+/// The network as an ONNX model: the input "sentences" is [batch, rows, columns], each head an output [batch].
+Result<std::string> write_network(const cost::NetworkSpec& spec, const cost::Weights& weights);
+
+/// A network in a file.
+class Network {
+ public:
+  /// Reads a file. The error says what is wrong with it: no network of hone's, another version, or cut off.
+  static Result<Network> load(const std::filesystem::path& file);
+  /// The same from memory; `name` is for messages.
+  static Result<Network> parse(std::string_view bytes, const std::string& name);
+
+  const cost::NetworkSpec& spec() const { return spec_; }
+  /// An error that names both unless it reads sentences of this schema.
+  Result<void> check_schema(std::string_view schema) const;
+
+  /// Scores sentences, as many numbers each as the spec says, by the head of a target; the higher the faster. The first
+  /// call compiles.
+  Result<std::vector<double>> predict(std::span<const float> sentences, std::size_t head, int threads = 0);
+  /// Scores all samples of a set, whose schema must be the network's.
+  Result<std::vector<double>> predict(const cost::TrainingSet& samples, std::size_t head, int threads = 0);
+
+ private:
+  Result<const Session*> session(std::size_t head, int threads);
+
+  cost::NetworkSpec spec_;
+  std::string bytes_, name_;
+  std::map<std::size_t, Session> sessions_;  ///< by head
+};
+
+}  // namespace hone

@@ -1,0 +1,127 @@
+#include "hone/network_model.h"
+
+#include <cstdlib>
+#include <list>
+
+#include "hone/cost/handover.h"
+#include "hone/cost/sentence.h"
+
+namespace hone {
+namespace {
+
+/// Measurements of a task from which on trees know it better than a network that saw other tasks.
+constexpr std::size_t kHandover = 48;
+
+class NetworkModel final : public cost::CostModel {
+ public:
+  NetworkModel(std::string_view name, Network network, std::size_t head, std::unique_ptr<cost::SentenceWriter> writer,
+               const cost::ModelOptions& options)
+      : name_(name), network_(std::move(network)), head_(head), writer_(std::move(writer)), options_(options) {}
+
+  std::string_view name() const override { return name_; }
+  bool is_trained(std::string_view, std::string_view) const override { return true; }
+
+  Result<std::vector<double>> predict(std::span<const cost::Subject> subjects) override {
+    const std::size_t size = writer_->shape().size();
+    std::vector<float> sentences(subjects.size() * size);
+    for (std::size_t i = 0; i < subjects.size(); ++i) {
+      if (!subjects[i].naive || !subjects[i].trace)
+        return error(ErrorCode::InvalidArgument, "{}: a candidate of task '{}' comes without its trace", name_,
+                     subjects[i].task);
+      HONE_TRY(const cost::NaiveBlocks* blocks, blocks_of(*subjects[i].naive));
+      writer_->write(*blocks, *subjects[i].trace, std::span(sentences).subspan(i * size, size));
+    }
+    return network_.predict(sentences, head_, options_.threads);
+  }
+
+  Result<void> update(std::span<const cost::Subject>, std::span<const double>) override { return {}; }
+  Result<void> save(const std::filesystem::path&) const override {
+    return error(ErrorCode::Unsupported, "{}: a network is not changed by measurements, there is nothing to keep",
+                 name_);
+  }
+  Result<void> load(const std::filesystem::path& file) override {
+    HONE_TRY(Network network, Network::load(file));
+    HONE_TRY(network.check_schema(writer_->schema()));
+    if (head_ >= network.spec().targets.size())
+      return error(ErrorCode::InvalidArgument, "cost model '{}' has {} heads, not {}", file.string(),
+                   network.spec().targets.size(), head_ + 1);
+    network_ = std::move(network);
+    return {};
+  }
+
+ private:
+  /// What a naive program consists of, looked at once as long as somebody holds it.
+  Result<const cost::NaiveBlocks*> blocks_of(const ir::Function& naive) {
+    for (const auto& [body, blocks] : known_)
+      if (body.is(naive.body)) return &blocks;
+    HONE_TRY(cost::NaiveBlocks blocks, cost::naive_blocks(naive));
+    constexpr std::size_t kMostKnown = 64;
+    if (known_.size() >= kMostKnown) known_.pop_front();
+    known_.emplace_back(naive.body, std::move(blocks));
+    return &known_.back().second;
+  }
+
+  std::string name_;
+  Network network_;
+  std::size_t head_;
+  std::unique_ptr<cost::SentenceWriter> writer_;
+  cost::ModelOptions options_;
+  std::list<std::pair<ir::Stmt, cost::NaiveBlocks>> known_;
+};
+
+}  // namespace
+
+std::size_t head_for(const cost::NetworkSpec& spec, const codegen::Target& target) {
+  const std::string text = codegen::to_string(target);
+  std::size_t best = 0;
+  int best_points = -1;
+  for (std::size_t i = 0; i < spec.targets.size(); ++i) {
+    if (spec.targets[i] == text) return i;
+    const Result<codegen::Target> other = codegen::parse_target(spec.targets[i]);
+    if (!other) continue;
+    const int points =
+        (other->vector_bits == target.vector_bits ? 2 : 0) + ((other->threads > 1) == (target.threads > 1) ? 1 : 0);
+    if (points > best_points) {
+      best = i;
+      best_points = points;
+    }
+  }
+  return best;
+}
+
+Result<std::unique_ptr<cost::CostModel>> make_network_model(std::string_view name, Network network,
+                                                            const codegen::Target& target,
+                                                            const cost::ModelOptions& options) {
+  HONE_TRY(std::unique_ptr<cost::SentenceWriter> writer, cost::make_sentence_writer(cost::language_of(network.spec())));
+  HONE_TRY(network.check_schema(writer->schema()));
+  const std::size_t head = head_for(network.spec(), target);
+  return std::make_unique<NetworkModel>(name, std::move(network), head, std::move(writer), options);
+}
+
+std::filesystem::path find_network(std::string_view name) {
+  if (const char* given = std::getenv("HONE_COST_MODEL"); given && *given) return given;
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::canonical("/proc/self/exe", ignored).parent_path();
+  const std::filesystem::path file = folder.parent_path() / "share" / "hone" / (std::string(name) + ".onnx");
+  return std::filesystem::is_regular_file(file, ignored) ? file : std::filesystem::path();
+}
+
+Result<std::unique_ptr<cost::CostModel>> make_any_cost_model(std::string_view name, const cost::ModelOptions& options,
+                                                             const codegen::Target& target, const std::string& file) {
+  if (name == "gbt") return cost::make_cost_model("ansor", options);
+  if (name != "tlp" && name != "mtl" && name != "auto") return cost::make_cost_model(name, options);
+  std::filesystem::path path = file;
+  if (path.empty()) path = find_network(name == "auto" ? "mtl" : name);
+  if (path.empty() && name == "auto") path = find_network("tlp");
+  if (path.empty()) {
+    if (name == "auto") return cost::make_cost_model("ansor", options);
+    return error(ErrorCode::NotFound, "there is no trained network '{}': name its file, or set HONE_COST_MODEL", name);
+  }
+  HONE_TRY(Network network, Network::load(path));
+  HONE_TRY(std::unique_ptr<cost::CostModel> trained, make_network_model(name, std::move(network), target, options));
+  if (name != "auto") return trained;
+  HONE_TRY(std::unique_ptr<cost::CostModel> trees, cost::make_cost_model("ansor", options));
+  return cost::make_handover_model("auto", std::move(trained), std::move(trees), kHandover);
+}
+
+}  // namespace hone

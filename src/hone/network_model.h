@@ -1,0 +1,35 @@
+/// Cost models that are networks, trained ahead of time: they rank candidates before anything is measured.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "hone/codegen/target.h"
+#include "hone/cost/cost_model.h"
+#include "hone/network.h"
+
+namespace hone {
+
+/// The head of a network that is for a target: the one that was trained for it, or else for a target with as wide
+/// vectors, or as many threads as this one has.
+std::size_t head_for(const cost::NetworkSpec& spec, const codegen::Target& target);
+
+/// A network as a cost model. It does not learn from what is measured. The error names the schema of its sentences, if
+/// this hone writes others.
+Result<std::unique_ptr<cost::CostModel>> make_network_model(std::string_view name, Network network,
+                                                            const codegen::Target& target,
+                                                            const cost::ModelOptions& options = {});
+
+/// Where networks are kept: what HONE_COST_MODEL names, or the file of this name in share/hone beside the program's
+/// folder. Empty if there is none.
+std::filesystem::path find_network(std::string_view name);
+
+/// Cost models by name: "tlp" and "mtl" (networks of one head and of several), "auto" (a network until there are
+/// measurements, boosted trees from then on; only the trees if there is no network), "gbt" (the trees alone), and those
+/// of cost/. `file` is the network to use; empty: the one that find_network finds.
+Result<std::unique_ptr<cost::CostModel>> make_any_cost_model(std::string_view name, const cost::ModelOptions& options,
+                                                             const codegen::Target& target, const std::string& file);
+
+}  // namespace hone
