@@ -7,11 +7,13 @@
 #include <limits>
 #include <thread>
 
+#include "hone/ir/equal.h"
 #include "hone/ir/rewrite.h"
 #include "hone/measure/measurer.h"
 #include "hone/measure/peak.h"
 #include "hone/search/task_data.h"
 #include "hone/space/candidate.h"
+#include "hone/space/make_space.h"
 #include "hone/tasks.h"
 
 namespace hone {
@@ -22,6 +24,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// A task on its way into the report.
 struct Subject {
   TaskUse use;
+  codegen::Target target;
   measure::TaskKey key;
   Chosen standard, chosen;  ///< the default, and what a session would compile now
   std::vector<measure::Record> records;
@@ -45,7 +48,7 @@ Result<std::vector<Subject>> gather(const Session& session, std::span<const Valu
   Tuned tuned(file);
   std::vector<Subject> subjects;
   for (const TaskUse& use : uses) {
-    Subject subject{.use = use, .key = measure::task_key(use.task->naive(), use.task->constants)};
+    Subject subject{.use = use, .target = target, .key = measure::task_key(use.task->naive(), use.task->constants)};
     subject.standard = default_choice(*use.task, target);
     subject.chosen = tuned.choose(*use.task, target);
     if (!subject.chosen.space->build(subject.chosen.candidate))  // of another version of hone, or another shape
@@ -68,6 +71,18 @@ double fastest_trial(const Subject& subject, const Chosen& of) {
   return ns;
 }
 
+/// Whether a stored candidate, of whatever space, is the program that rules choose.
+bool is_default(const Subject& subject, const std::string& json) {
+  const auto hash_of = [](const space::Space& space, const space::Candidate& candidate) -> std::optional<ir::Hash128> {
+    const Result<schedule::Schedule> built = space.build(candidate);
+    return built ? std::optional(ir::structural_hash(built->program())) : std::nullopt;
+  };
+  const auto space = space::make_space(space::space_of(json), *subject.use.task, subject.target);
+  if (!space) return false;
+  const Result<space::Candidate> candidate = space::parse_candidate(**space, json);
+  return candidate && hash_of(**space, *candidate) == hash_of(*subject.standard.space, subject.standard.candidate);
+}
+
 /// Takes the times from the records. What was adopted was timed in turns with the first candidate of its space, which
 /// is the better comparison where that is the default.
 void fill_times(const Subject& subject, ReportTask& task) {
@@ -80,8 +95,8 @@ void fill_times(const Subject& subject, ReportTask& task) {
   } else if (subject.chosen.record) {
     task.chosen_ns = subject.chosen.record->median_ns();
     const std::optional<measure::Adoption> adoption = measure::find_adoption(*subject.chosen.record);
-    const bool is_default_space = subject.chosen.space->name() == subject.standard.space->name();
-    if (adoption && is_default_space && std::isfinite(adoption->first_ns)) task.default_ns = adoption->first_ns;
+    if (adoption && std::isfinite(adoption->first_ns) && is_default(subject, adoption->first))
+      task.default_ns = adoption->first_ns;
     if (task.chosen_text.candidate == task.default_text.candidate) task.default_ns = task.chosen_ns;
   }
 }

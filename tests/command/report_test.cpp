@@ -201,7 +201,7 @@ TEST_F(HoneExplain, ListsTasksAndExplainsOne) {
   const Outcome listed = hone("explain dense.onnx --dim batch=5 --threads 1 --records none");
   EXPECT_EQ(listed.status, 0) << listed.errors;
   EXPECT_THAT(listed.output, HasSubstr("MatMul+Relu: 5x3 3x2 5x2"));
-  for (const std::string space : {"mapping", "sketch"}) {
+  for (const std::string space : {"mapping", "sketch", "template"}) {
     const Outcome outcome = hone("explain dense.onnx 1 --dim batch=5 --threads 1 --records none --space " + space);
     EXPECT_EQ(outcome.status, 0) << outcome.errors;
     for (const std::string& part : std::vector<std::string>{
@@ -226,7 +226,7 @@ TEST_F(HoneExplain, RefusesTasksAndSpacesThatAreNot) {
   write_dense();
   expect_refusal(hone("explain dense.onnx 2 --dim batch=5 --records none"), {"'2'", "only: 1 (MatMul+Relu)"});
   expect_refusal(hone("explain dense.onnx Conv --dim batch=5 --records none"), {"'Conv'", "1 (MatMul+Relu)"});
-  expect_refusal(hone("explain dense.onnx 1 --space outer"), {"'outer'", "mapping", "sketch"});
+  expect_refusal(hone("explain dense.onnx 1 --space outer"), {"'outer'", "auto", "mapping", "sketch", "template"});
   expect_refusal(hone("explain dense.onnx 1 --samples 0"), {"--samples", "1.."});
 }
 

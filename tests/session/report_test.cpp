@@ -79,6 +79,8 @@ class ReportTest : public testing::Test {
     made.time_ms = 1'700'000'000'000 + seconds * 1000;
     return made;
   }
+  /// The tags of a record that won against the default.
+  std::string won(double first_ns) const { return measure::adopted_tags({first_ns, record(5, 0, 1, 0).candidate}); }
   void store(const std::vector<measure::Record>& all) const {
     measure::Records records = measure::Records::open(file()).value();
     for (const measure::Record& one : all) ASSERT_TRUE(records.insert(one));
@@ -116,7 +118,7 @@ TEST_F(ReportTest, WithoutRecordsHasTasksAndNoTimes) {
 
 TEST_F(ReportTest, TellsWhatTuningTriedAndFound) {
   measure::Record adopted = record(5, 3, 100, 4);
-  adopted.tags = measure::adopted_tags({.first_ns = 210});
+  adopted.tags = won(210);
   store({record(5, 0, 200, 0), record(5, 1, kFailure, 1), record(5, 3, 90, 2), record(5, 2, kFailure, 3), adopted,
          record(5, 4, 300, 3600), record(5, 5, 310, 3602)});
   const Result<Report> made = report(5, file());
@@ -149,6 +151,13 @@ TEST_F(ReportTest, TellsWhatTuningTriedAndFound) {
   EXPECT_EQ(json.at("failures").at("timeout"), 2);
 }
 
+TEST_F(ReportTest, TakesNothingButTheDefaultForTheDefault) {
+  measure::Record adopted = record(5, 3, 100, 4);
+  adopted.tags = measure::adopted_tags({210, record(5, 2, 1, 0).candidate});  // the first of another space
+  store({record(5, 0, 200, 0), adopted});
+  EXPECT_EQ(report(5, file())->tasks[0].default_ns, 200);
+}
+
 TEST_F(ReportTest, OfTrialsThatAdoptedNothingStaysWithTheDefault) {
   store({record(5, 0, 200, 0), record(5, 0, 190, 1), record(5, 2, 100, 2)});
   const Result<Report> made = report(5, file());
@@ -160,7 +169,7 @@ TEST_F(ReportTest, OfTrialsThatAdoptedNothingStaysWithTheDefault) {
 
 TEST_F(ReportTest, NamesTheShapesThatATaskWasTunedFor) {
   measure::Record adopted = record(7, 3, 100, 0);
-  adopted.tags = measure::adopted_tags({.first_ns = 210});
+  adopted.tags = won(210);
   store({adopted});
   const Result<Report> made = report(5, file());
   ASSERT_TRUE(made);
@@ -198,7 +207,7 @@ TEST_F(ReportTest, MeasuresWhatItIsAskedToMeasure) {
 
 TEST_F(ReportTest, ExplainsSpacesAndWhereTheKernelComesFrom) {
   measure::Record adopted = record(5, 3, 100, 4);
-  adopted.tags = measure::adopted_tags({.first_ns = 210});
+  adopted.tags = won(210);
   store({adopted});
   const Session model = session();
   const std::vector<TaskUse> tasks = model.tasks(inputs(5)).value();

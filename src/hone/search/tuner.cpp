@@ -376,8 +376,9 @@ class Tuner {
     for (std::size_t i = 0; i < rivals.size(); ++i)
       if (rivals[i] == state.space->first() && results[i].is_ok()) first_ns = results[i].median_ns();
     if (std::isfinite(first_ns)) state.progress->first_ns = first_ns;
+    const std::string first_json = space::to_json(*state.space, state.space->first());
     if (best != 0 || !state.is_leader_recorded)
-      store(state, *rivals[best], results[best], measure::adopted_tags({first_ns}));
+      store(state, *rivals[best], results[best], measure::adopted_tags({first_ns, first_json}));
     state.leader_seconds = results[best].median_ns() * 1e-9;
     state.progress->best_ns = results[best].median_ns();
     if (rivals[best]) lead(state, *rivals[best], results[best].median_ns());

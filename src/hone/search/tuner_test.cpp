@@ -71,6 +71,7 @@ TEST_F(TunerTest, TriesCandidatesAndAdoptsOneOfThem) {
     const std::optional<measure::Adoption> adoption = measure::find_adoption(**adopted);
     ASSERT_TRUE(adoption);
     EXPECT_TRUE(std::isfinite(adoption->first_ns));
+    EXPECT_THAT(adoption->first, testing::HasSubstr("mapping"));
     EXPECT_GE(*records_->count({.task = task.key}), task.trials);
   }
   EXPECT_GT(report->progress.first_ns(), 0);

@@ -116,6 +116,7 @@ Record make_record(TaskKey task, std::string target, std::string candidate, std:
 std::string adopted_tags(const Adoption& adoption) {
   Json tags = {{"adopted", true}};
   if (std::isfinite(adoption.first_ns)) tags["first_ns"] = adoption.first_ns;
+  if (!adoption.first.empty()) tags["first"] = parse_or_null(adoption.first);
   return tags.dump();
 }
 
@@ -123,9 +124,11 @@ std::optional<Adoption> find_adoption(const Record& record) {
   if (record.tags == "{}") return std::nullopt;  // as most are
   const Json tags = parse_or_null(record.tags);
   if (!tags.is_object() || tags.value("adopted", Json()) != true) return std::nullopt;
-  const auto found = tags.find("first_ns");
-  const bool is_known = found != tags.end() && found->is_number();
-  return Adoption{is_known ? found->get<double>() : std::numeric_limits<double>::infinity()};
+  const auto ns = tags.find("first_ns"), first = tags.find("first");
+  Adoption adoption{std::numeric_limits<double>::infinity()};
+  if (ns != tags.end() && ns->is_number()) adoption.first_ns = ns->get<double>();
+  if (first != tags.end()) adoption.first = first->dump();
+  return adoption;
 }
 
 std::string to_json_line(const TaskKey& task) {

@@ -43,7 +43,8 @@ Record make_record(TaskKey task, std::string target, std::string candidate, std:
 
 /// What the tags of a record say about the comparison, in turns, that its candidate won.
 struct Adoption {
-  double first_ns = 0;  ///< what the first candidate of its space took there; infinity if that is not known
+  double first_ns = 0;     ///< what the first candidate of its space took there; infinity if that is not known
+  std::string first = {};  ///< that candidate as JSON; empty if that is not known
 };
 
 /// The tags of a record that tuning settles on; see Records::adopted.

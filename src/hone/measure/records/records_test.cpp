@@ -122,13 +122,16 @@ TEST(Records, TheAdoptedOneIsTheLatestWhoseTagsSaySo) {
   const TaskKey task = matmul_task(8, 16, 32);
   Record trial = record(task, 50), known = record(task, 100), unknown = record(task, 200);
   EXPECT_FALSE(find_adoption(trial));
-  known.tags = adopted_tags({.first_ns = 150.5});
+  known.tags = adopted_tags({.first_ns = 150.5, .first = known.candidate});
   unknown.tags = adopted_tags({.first_ns = std::numeric_limits<double>::infinity()});
   for (const Record& one : {known, unknown, trial}) ASSERT_TRUE(records.insert(one));
   const Record found = records.adopted(task.key, trial.target).value().value();
   EXPECT_EQ(found.tags, unknown.tags);
   EXPECT_TRUE(std::isinf(find_adoption(found).value().first_ns));
-  EXPECT_EQ(find_adoption(records.find({}).value().at(0)).value().first_ns, 150.5);
+  const Adoption adoption = find_adoption(records.find({}).value().at(0)).value();
+  EXPECT_EQ(adoption.first_ns, 150.5);
+  EXPECT_EQ(adoption.first, known.candidate);
+  EXPECT_EQ(find_adoption(found).value().first, "");
   for (const char* odd : {"[]", "true", R"({"adopted":"yes"})", R"({"adopted":false,"first_ns":3})"}) {
     trial.tags = odd;
     EXPECT_FALSE(find_adoption(trial)) << odd;
