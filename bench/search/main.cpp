@@ -1,20 +1,27 @@
 /// Times what a search does thousands of times: replaying traces, editing one decision, hashing, and scoring by a
-/// model.
+/// model. Or makes the comparisons of papers on auto-tuning with hone's searches.
 ///
 ///     bench_search [--repeats N]
+///     bench_search --claims throughput,sketch,autotvm,ansor,droplet,hidet [--only TEXT] [--threads N] [--trials N]
+///                  [--time SECONDS] [--seed N] [--all] [--models FOLDER] [--write FILE]
 ///
-/// Prints a table to stderr and one JSON line per figure to stdout.
+/// Prints tables to stderr and one JSON line per figure to stdout.
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include "claims.h"
 #include "cost_model.h"
 #include "figure.h"
 #include "sentences.h"
+#include "tasks.h"
 
 #include "hone/ir/equal.h"
 #include "hone/ir/text.h"
 #include "hone/schedule/primitives.h"
 #include "hone/schedule/trace.h"
+#include "hone/space/candidate.h"
+#include "hone/space/make_space.h"
+#include "hone/support/rng.h"
 #include "hone/tensor/lower.h"
 #include "hone/tensor/tensor.h"
 
@@ -87,7 +94,27 @@ Trace conv_trace() {
   };
 }
 
-Result<void> run(int repeats) {
+/// What the sketch space takes to build random candidates, on one thread.
+Result<void> time_builds() {
+  constexpr int kDrawn = 300;
+  codegen::Target target = codegen::host_target();
+  target.threads = 1;
+  for (const Result<NamedTask>& task : {conv_task({.in = 128, .out = 128, .size = 28, .kernel = 3}, target),
+                                        product_task(512, 512, 512, Weights::Variable)}) {
+    if (!task) return task.error();
+    HONE_TRY(const auto space, space::make_space("sketch", *task->task, target));
+    Rng rng(/*seed=*/1);
+    int legal = 0;
+    const Figure all = time(1, [&] {
+      for (int i = 0; i < kDrawn; ++i) legal += space->build(space::random_candidate(*space, rng)) ? 1 : 0;
+    });
+    print(fmt::format("build of a sketch of {}", task->name), {all.min_ns / kDrawn, all.median_ns / kDrawn},
+          fmt::format("{} of {} are legal", legal, kDrawn));
+  }
+  return {};
+}
+
+Result<void> time_steps(int repeats) {
   const Program naive = conv();
   const Trace trace = conv_trace();
   HONE_TRY(const Program scheduled, replay(naive, trace));
@@ -118,18 +145,59 @@ Result<void> run(int repeats) {
   const std::string json = to_json(trace);
   print("trace from JSON", time(repeats, [&] { parse_trace(json).value(); }), "");
   HONE_TRY(time_sentences(naive, trace));
+  HONE_TRY(time_builds());
   return time_cost_model(naive, trace);
+}
+
+struct Arguments {
+  int repeats = 500;
+  std::vector<std::string> claims;
+  std::string write;
+  ClaimOptions options;
+};
+
+/// The comparisons that are asked for, in their order.
+Result<void> run_claims(const Arguments& arguments, const std::string& command) {
+  for (const std::string& name : arguments.claims) {
+    const auto found =
+        std::find_if(claims().begin(), claims().end(), [&](const Claim& claim) { return claim.name == name; });
+    if (found == claims().end()) {
+      std::string names;
+      for (const Claim& claim : claims()) names += fmt::format("{}{}", names.empty() ? "" : ", ", claim.name);
+      return error(ErrorCode::InvalidArgument, "there is no claim '{}', only: {}", name, names);
+    }
+    HONE_TRY(const Report report, found->run(arguments.options));
+    print(report);
+    if (!arguments.write.empty()) HONE_TRY(write_section(report, arguments.write, command));
+  }
+  return {};
 }
 
 }  // namespace
 }  // namespace hone::bench
 
 int main(int argc, char** argv) {
-  int repeats = 500;
-  CLI::App app("Times the inner steps of a search");
-  app.add_option("--repeats", repeats, "how often each is timed");
+  hone::bench::Arguments arguments;
+  arguments.options.target = hone::codegen::host_target();
+  int threads = 1;
+  CLI::App app("Times the inner steps of a search, or compares searches");
+  app.add_option("--repeats", arguments.repeats, "how often each step is timed");
+  app.add_option("--claims", arguments.claims, "comparisons: throughput, sketch, autotvm, ansor, droplet, hidet")
+      ->delimiter(',');
+  app.add_option("--only", arguments.options.only, "tasks whose name has this in it");
+  app.add_option("--threads", threads, "of kernels, where a comparison does not say (1)")->check(CLI::PositiveNumber);
+  app.add_option("--trials", arguments.options.trials, "of the search that is compared with (what the claim says)");
+  app.add_option("--time", arguments.options.seconds, "of each search with a time limit, in s (what the claim says)");
+  app.add_option("--seed", arguments.options.seed, "of all searches (1)");
+  app.add_flag("--all", arguments.options.all, "all tasks of the models, not a choice of them");
+  app.add_option("--models", arguments.options.models, "the folder with ONNX files (build/models)");
+  app.add_option("--write", arguments.write, "the file whose sections are replaced: docs/results/search.md");
   CLI11_PARSE(app, argc, argv);
-  const hone::Result<void> status = hone::bench::run(repeats);
+  arguments.options.target.threads = threads;
+  std::string command = "./dev bench search";
+  for (int i = 1; i < argc; ++i) command += fmt::format(" {}", argv[i]);
+  const hone::Result<void> status = arguments.claims.empty() ? hone::bench::time_steps(arguments.repeats)
+                                                             : hone::bench::run_claims(arguments, command);
   if (status) return 0;
   fmt::print(stderr, "bench_search: {}\n", status.error().message);
   return 1;

@@ -1,5 +1,6 @@
 // Ansor's evolutionary search (arXiv 2006.06762, section 5): a population of random and of fast candidates is evolved
-// for a few generations by the scorer; the best of all generations are tried, with some random ones among them.
+// for a few generations by the scorer; the best of all generations are tried, with some random ones among them. What
+// looked good and was not tried yet is in the next population.
 
 #include <algorithm>
 #include <cmath>
@@ -29,6 +30,7 @@ class Evolutionary : public HistorySearch {
     const std::size_t wanted = count - batch.size();
     const auto random = static_cast<std::size_t>(setup_.options.epsilon * static_cast<double>(wanted));
     const std::size_t chosen = count - random;
+    population_ = std::min(options().population, std::max(kSmallest, options().per_trial * wanted));
     Population population = first_population();
     if (score_new(population))
       evolve(std::move(population), batch, chosen);
@@ -43,8 +45,9 @@ class Evolutionary : public HistorySearch {
     if (size <= options().population) {
       for (std::uint64_t i = 0; i < size; ++i) members.insert(space::candidate_at(space_, i));
     } else {
-      for (std::size_t i = 0; i < options().population; ++i) members.insert(space::random_candidate(space_, rng_));
-      for (const Trial& trial : history_.fastest(share_of(options().population))) members.insert(trial.candidate);
+      for (std::size_t i = 0; i < population_; ++i) members.insert(space::random_candidate(space_, rng_));
+      for (const Trial& trial : history_.fastest(share_of(population_))) members.insert(trial.candidate);
+      members.insert(untried_.begin(), untried_.end());
     }
     scores_.clear();  // the scorer may have learned
     return {members.begin(), members.end()};
@@ -66,7 +69,8 @@ class Evolutionary : public HistorySearch {
   }
 
   void evolve(Population population, Population& batch, std::size_t chosen) {
-    Ranking ranking(2 * chosen);  // twice as many, because some may turn out to be programs that were tried
+    // More than are tried now: some may turn out to be programs that were tried, others wait for the next round.
+    Ranking ranking(4 * chosen);
     for (std::size_t generation = 0;; ++generation) {
       for (const Candidate& candidate : population)
         if (!history_.is_taken(candidate)) ranking.offer(candidate, scores_.at(candidate));
@@ -74,8 +78,12 @@ class Evolutionary : public HistorySearch {
       population = next_population(population);
       if (!score_new(population)) break;
     }
+    untried_.clear();
     for (const Scored& scored : ranking.best())
-      if (batch.size() < chosen && history_.take(scored.candidate)) batch.push_back(scored.candidate);
+      if (batch.size() == chosen)
+        untried_.push_back(scored.candidate);
+      else if (history_.take(scored.candidate))
+        batch.push_back(scored.candidate);
   }
 
   Population next_population(const Population& population) {
@@ -91,7 +99,7 @@ class Evolutionary : public HistorySearch {
     }
     const Roulette roulette(weights);
     Population next;
-    while (next.size() < options().population) {
+    while (next.size() < population_) {
       const Candidate& parent = population[roulette.spin(rng_)];
       Candidate child = rng_.chance(options().crossover) ? cross_with_any(parent, population, roulette) : parent;
       next.push_back(rng_.chance(options().mutation) ? mutator_.mutate(child, rng_) : std::move(child));
@@ -106,16 +114,22 @@ class Evolutionary : public HistorySearch {
     return parent;
   }
 
-  /// Without scores, the children of the fastest candidates are as good a guess as any.
+  /// Without scores, the children of the fastest candidates are as good a guess as any. Before anything is measured,
+  /// half of the batch are children of what is tried first anyway, which is better than most of what can be drawn.
   void breed_measured(Population& batch, std::size_t chosen) {
     const std::vector<Trial> parents = history_.fastest(share_of(history_.told().size()));
-    if (parents.empty()) return;
     Population population;
     std::vector<double> weights;
     for (const Trial& parent : parents) {
       population.push_back(parent.candidate);
       weights.push_back(parents.front().outcome.seconds / parent.outcome.seconds);
     }
+    if (parents.empty()) {
+      population = setup_.starts;
+      weights.assign(population.size(), 1);
+      chosen = batch.size() + (chosen - std::min(chosen, batch.size())) / 2;
+    }
+    if (population.empty()) return;
     const Roulette roulette(weights);
     int misses = 0;
     while (batch.size() < chosen && misses < kTries) {
@@ -128,8 +142,12 @@ class Evolutionary : public HistorySearch {
     }
   }
 
+  static constexpr std::size_t kSmallest = 32;  // with fewer, generations are all alike
+
   Mutator mutator_;
+  std::size_t population_ = kSmallest;  // of this round
   std::map<Candidate, double> scores_;  // of this round
+  Population untried_;                  // of the last round, the best that were left over
 };
 
 }  // namespace

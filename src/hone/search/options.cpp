@@ -26,7 +26,8 @@ Result<void> check(const Options& options) {
   for (const Count& count :
        {Count{"genetic.population", options.genetic.population}, Count{"annealing.plan", options.annealing.plan},
         Count{"annealing.chains", options.annealing.chains},
-        Count{"evolutionary.population", options.evolutionary.population}})
+        Count{"evolutionary.population", options.evolutionary.population},
+        Count{"evolutionary.per_trial", options.evolutionary.per_trial}})
     if (count.value == 0)
       return error(ErrorCode::InvalidArgument, "search: {} is 0, but must be at least 1", count.name);
   const AnnealingOptions& annealing = options.annealing;

@@ -24,9 +24,11 @@ struct AnnealingOptions {
   double diversity_weight = 0.02;  ///< what a new decision counts, in units of the spread of scores
 };
 
-/// Ansor's evolutionary search.
+/// Ansor's evolutionary search. A published population takes longer to build and score than the trials that come of it
+/// take to measure here; a smaller one that keeps what it could not try yet finds as much.
 struct EvolutionaryOptions {
-  std::size_t population = 2048;
+  std::size_t population = 2048;  ///< at most
+  std::size_t per_trial = 8;      ///< candidates of a population for each one that is to be tried
   std::size_t generations = 4;
   double mutation = 0.85;
   double tile_mutation = 0.9;   ///< share of mutations that move a factor within a tile

@@ -164,6 +164,7 @@ TEST(MakeSearch, RefusesNumbersOutOfRange) {
   EXPECT_EQ(message([](Options&) {}), "");
   EXPECT_THAT(message([](Options& o) { o.epsilon = 1.5; }), HasSubstr("epsilon is 1.5, but must be in 0..1"));
   EXPECT_THAT(message([](Options& o) { o.genetic.population = 0; }), HasSubstr("genetic.population is 0"));
+  EXPECT_THAT(message([](Options& o) { o.evolutionary.per_trial = 0; }), HasSubstr("evolutionary.per_trial is 0"));
   EXPECT_THAT(message([](Options& o) { o.annealing.diversity_ratio = 0.5; }), HasSubstr("diversity_ratio is 0.5"));
 }
 
@@ -177,6 +178,37 @@ TEST(Grid, GoesByNumber) {
 TEST(Random, VisitsEverythingInTheEnd) {
   const Knobs space = two_sketches();
   EXPECT_EQ(run(*make("random", space), two_sketches_seconds, 1000).size(), space::size_of(space));
+}
+
+TEST(Evolutionary, LooksAtNoMoreCandidatesThanTheTrialsAreWorth) {
+  const Knobs space = knobs_of(std::vector<std::size_t>(8, 30));
+  const Landscape landscape = bowl(std::vector<std::size_t>(8, 11));
+  std::size_t looked_at = 0;
+  SearchSetup setup = guided(landscape);
+  const Scorer scorer = setup.scorer;
+  setup.options.evolutionary.population = 2048;
+  setup.scorer = [&](std::span<const Candidate> candidates) {
+    looked_at += candidates.size();
+    return scorer(candidates);
+  };
+  EXPECT_EQ(run(*make("evolutionary", space, setup), landscape, 160).size(), 160u);
+  const EvolutionaryOptions& options = setup.options.evolutionary;
+  EXPECT_LE(looked_at, 160 * options.per_trial * (options.generations + 2));
+  EXPECT_GE(looked_at, 160 * options.per_trial);
+}
+
+TEST(Evolutionary, BeginsNearItsStartsWhenNothingIsKnown) {
+  const Knobs space = knobs_of(std::vector<std::size_t>(8, 30));
+  SearchSetup setup;
+  setup.starts = {{0, std::vector<std::size_t>(8, 15)}};
+  std::size_t near = 0;
+  for (const Candidate& candidate : make("evolutionary", space, setup)->ask(17)) {
+    std::size_t changed = 0;
+    for (const std::size_t choice : candidate.choices) changed += choice != 15 ? 1 : 0;
+    near += changed <= 1 ? 1 : 0;
+  }
+  EXPECT_GE(near, 8u);
+  EXPECT_LE(near, 10u) << "the others are random";
 }
 
 TEST(Exhaustive, TriesWhatLooksFastFirst) {

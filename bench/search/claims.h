@@ -1,0 +1,41 @@
+/// The comparisons that papers on auto-tuning made, made with hone's searches.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "report.h"
+
+#include "hone/codegen/target.h"
+
+namespace hone::bench {
+
+struct ClaimOptions {
+  codegen::Target target;
+  std::filesystem::path models = "build/models";
+  std::int64_t trials = 0;  ///< of the search that is compared with; 0: as many as the claim names
+  double seconds = 0;       ///< of each timed search; 0: as long as the claim says
+  std::uint64_t seed = 1;
+  std::string only = {};  ///< tasks whose name has this in it
+  bool all = false;       ///< every task, where a choice of them is the default
+
+  bool wants(std::string_view name) const { return name.find(only) != std::string_view::npos; }
+};
+
+Result<Report> throughput_claim(const ClaimOptions& options);
+Result<Report> sketch_claim(const ClaimOptions& options);
+Result<Report> autotvm_claim(const ClaimOptions& options);
+Result<Report> ansor_claim(const ClaimOptions& options);
+Result<Report> droplet_claim(const ClaimOptions& options);
+Result<Report> hidet_claim(const ClaimOptions& options);
+
+/// A claim by the name that --claims knows.
+struct Claim {
+  std::string_view name;
+  Result<Report> (*run)(const ClaimOptions&);
+};
+std::span<const Claim> claims();
+
+}  // namespace hone::bench

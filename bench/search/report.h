@@ -1,0 +1,30 @@
+/// What a comparison found, as a table for people, JSON lines for machines, and a section of docs/results/search.md.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "hone/support/result.h"
+
+namespace hone::bench {
+
+struct Report {
+  std::string claim;                           ///< "throughput": what --claims calls it
+  std::string title;                           ///< the heading of its section
+  std::string how;                             ///< what was done, in a few sentences
+  std::vector<std::string> columns;            ///< the first names the task
+  std::vector<std::vector<std::string>> rows;  ///< as many cells as columns
+  std::vector<std::string> results;            ///< what is held against a bar, one sentence each
+};
+
+/// The table to stderr, and each row and result as a JSON line to stdout.
+void print(const Report& report);
+
+/// Replaces the section of the report in a file of Markdown, or adds it at the end. `command` made it.
+Result<void> write_section(const Report& report, const std::filesystem::path& file, const std::string& command);
+
+/// The mean of ratios.
+double geometric_mean(const std::vector<double>& ratios);
+
+}  // namespace hone::bench

@@ -1,0 +1,63 @@
+/// Runs of the tuner on one task, trial by trial, and how what they found is compared: timed in turns.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tasks.h"
+
+#include "hone/search/tuner.h"
+
+namespace hone::bench {
+
+/// How a task is searched.
+struct How {
+  std::string space, search, cost_model;
+  std::int64_t trials = 0;  ///< 0: no limit
+  double seconds = 0;       ///< 0: no limit
+  std::size_t explore = 0;
+  std::size_t batch = 16;
+  std::uint64_t seed = 1;
+  std::string history = {};  ///< a file of records of other tasks to begin with; empty: nothing is known
+  std::string keep = {};     ///< a file that takes up what was measured; empty: none
+};
+
+/// A trial of a run.
+struct Tried {
+  std::string candidate;  ///< as JSON
+  double ns;              ///< the median; infinity if it failed
+  double at_s;            ///< since the beginning of the run
+};
+
+struct Run {
+  std::vector<Tried> trials;
+  std::string best;  ///< what was adopted, or the fastest
+  double elapsed_s = 0;
+  std::uint64_t space_size = 0;
+  std::int64_t transferred = 0;
+
+  double failed_share() const;
+  /// The fastest single trial among the first so many.
+  double fastest_ns(std::size_t trials_used) const;
+};
+
+/// The tuner's own run: every trial recorded, checked, and the winner adopted in turns with the default.
+Result<Run> run(const NamedTask& task, const How& how, const codegen::Target& target);
+
+/// What candidates of a task take, timed in turns in one worker, in ns; infinity for what fails. Each in its own space.
+Result<std::vector<double>> time_in_turns(const NamedTask& task, const std::vector<std::string>& candidates,
+                                          const codegen::Target& target);
+
+/// The place, counted from 1, of the first trial that is as fast as `goal`, within a percent, when both are timed in
+/// turns; nothing if there is none.
+struct Reached {
+  std::size_t trials;
+  double at_s;
+};
+Result<std::optional<Reached>> first_to_reach(const Run& run, const NamedTask& task, const std::string& goal,
+                                              const codegen::Target& target);
+
+/// The share of the multiply-add peak that a candidate reaches: the median of rounds in which both are measured.
+Result<double> share_of_peak(const NamedTask& task, const std::string& candidate, const codegen::Target& target);
+
+}  // namespace hone::bench
