@@ -17,27 +17,34 @@ struct ChannelTile {
   std::int64_t rows = 1, vectors = 1;
 };
 
-/// The tile with the least work wasted on tails; between equals the one that loads least for each multiplication.
+/// How much longer than its multiplications a tile takes. It loads a vector for each position and each vector of
+/// channels.
+double slowness(const ChannelTile& tile, std::int64_t rows_in_all) {
+  const auto rows = static_cast<double>(tile.rows), vectors = static_cast<double>(tile.vectors);
+  const double waste = static_cast<double>(ceil_div(rows_in_all, tile.rows)) * rows / static_cast<double>(rows_in_all);
+  const double latency = std::max(1.0, 8.0 / (rows * vectors));  // of the multiply-add units
+  return waste * (1.0 + 0.2 * (1.0 / rows + 1.0 / vectors)) * latency;
+}
+
+/// The tile with the least work wasted on tails; between equals the one that loads least for each multiplication. The
+/// last tile of channels may have fewer vectors.
 ChannelTile choose_tile(const ChannelParts& parts, const codegen::Target& target, const TileChoice& choice) {
-  const std::int64_t registers = target.vector_registers;
-  const std::int64_t rows_in_all = parts.row ? parts.row->extent : 1;
-  const std::int64_t vectors_in_all = parts.sharing_vectors;
+  const std::int64_t rows_in_all = parts.row ? parts.row->extent : 1, vectors_in_all = parts.sharing_vectors;
+  const auto is_allowed = [&](std::int64_t vectors) { return parts.has_products || vectors_in_all % vectors == 0; };
   if (choice.rows > 0 && choice.vectors > 0) {
     ChannelTile tile{std::min(choice.rows, rows_in_all), std::min(choice.vectors, vectors_in_all)};
-    while (vectors_in_all % tile.vectors != 0) --tile.vectors;
+    while (!is_allowed(tile.vectors)) --tile.vectors;
     return tile;
   }
   ChannelTile best;
   double best_cost = 1e30;
   for (std::int64_t vectors = 1; vectors <= std::min<std::int64_t>(4, vectors_in_all); ++vectors) {
-    if (vectors_in_all % vectors != 0) continue;
-    for (std::int64_t rows = 1;
-         rows <= std::min<std::int64_t>(parts.has_products ? 28 : 14, rows_in_all) && (rows + 1) * vectors < registers;
+    if (!is_allowed(vectors)) continue;
+    const std::int64_t rest = vectors_in_all % vectors, most = parts.has_products ? 28 : 14;
+    for (std::int64_t rows = 1; rows <= std::min(most, rows_in_all) && (rows + 1) * vectors < target.vector_registers;
          ++rows) {
-      const double waste = static_cast<double>(ceil_div(rows_in_all, rows) * rows) / static_cast<double>(rows_in_all);
-      const double loads = 1.0 / static_cast<double>(rows) + 1.0 / static_cast<double>(vectors);
-      const double latency = std::max(1.0, 8.0 / static_cast<double>(rows * vectors));  // of the multiply-add units
-      const double cost = waste * (1.0 + 0.2 * loads) * latency;
+      double cost = slowness({rows, vectors}, rows_in_all) * static_cast<double>(vectors_in_all - rest);
+      if (rest > 0) cost += slowness({rows, rest}, rows_in_all) * static_cast<double>(rest);
       if (cost < best_cost) {
         best_cost = cost;
         best = {rows, vectors};

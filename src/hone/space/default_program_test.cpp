@@ -55,6 +55,9 @@ TEST(DefaultProgram, ComputesLayersInBlockedLayouts) {
       {512, 32, 5, 7, 1, 1, 1, 16, 16},
       {128, 32, 4, 5, 3, 1, 1, 16, 16},
       {32, 16, 6, 6, 1, 1, 1, 16, 16},
+      // vectors of channels that tiles do not divide
+      {32, 112, 4, 14, 1, 1, 1, 16, 16},
+      {16, 80, 3, 7, 3, 1, 1, 16, 16},
       // from blocks to results that are not in blocks
       {24, 29, 7, 9, 1, 1, 1, 8, 0},
       {32, 7, 6, 5, 3, 2, 1, 16, 0},
