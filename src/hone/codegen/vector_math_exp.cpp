@@ -36,6 +36,12 @@ Expr small_expm1(const Expr& r) {
 
 Expr small_exp(const Expr& r) { return (r + r * r * exp_tail(r)) + like(r, 1.0); }
 
+/// e^r in two operations less, relative error below 1e-7: 0.8 units in the last place.
+Expr rough_exp(const Expr& r) {
+  return polynomial(
+      r, {1.0, 0.9999997063091828, 0.4999914789143008, 0.1666763822814683, 0.04189815301081481, 0.008290259671793018});
+}
+
 /// y 2^n for n in -252..254: in two steps, because 2^n itself may not be a normal number.
 Expr scale(const Expr& y, const Expr& n) {
   const Expr half = shift_right(n, 1);
@@ -110,7 +116,7 @@ Expr sigmoid(const Expr& x, const MathUnits& units) {
   constexpr std::int64_t kShift = 64;
   const Expr negative = float_of(call(Intrinsic::BitOr, {bits_of(x), like(bits_of(x), min_value(kI32))}));
   const ReducedExp reduced = reduce_exp(max(negative, like(x, -104.0)));
-  const Expr y = small_exp(reduced.r);
+  const Expr y = rough_exp(reduced.r);
   const Expr e = units.ldexp ? call(Intrinsic::Ldexp, {y, reduced.whole})
                              : y * power_of_two(reduced.n + kShift) * like(x, std::ldexp(1.0, -kShift));
   return select(x < like(x, 0.0), e, like(x, 1.0)) * reciprocal_of_1_to_2(e + like(x, 1.0), units);
