@@ -14,12 +14,13 @@ namespace {
 constexpr std::array kNumbers = {kI8, kI16, kI32, kI64, kU8, kU16, kU32, kU64, kF16, kBF16, kF32, kF64};
 constexpr std::array kLanes = {1, 1, 1, 1, 2, 3, 4, 16};
 constexpr std::array kFloatFunctions = {
-    Intrinsic::Exp,   Intrinsic::Exp2,  Intrinsic::Log,   Intrinsic::Log2,  Intrinsic::Log10, Intrinsic::Log1p,
-    Intrinsic::Expm1, Intrinsic::Sqrt,  Intrinsic::Rsqrt, Intrinsic::Cbrt,  Intrinsic::Pow,   Intrinsic::Sin,
-    Intrinsic::Cos,   Intrinsic::Tan,   Intrinsic::Asin,  Intrinsic::Acos,  Intrinsic::Atan,  Intrinsic::Atan2,
-    Intrinsic::Sinh,  Intrinsic::Cosh,  Intrinsic::Tanh,  Intrinsic::Asinh, Intrinsic::Acosh, Intrinsic::Atanh,
-    Intrinsic::Erf,   Intrinsic::Floor, Intrinsic::Ceil,  Intrinsic::Round, Intrinsic::Trunc, Intrinsic::Sigmoid,
-    Intrinsic::Fma,   Intrinsic::Abs,   Intrinsic::Fmod};
+    Intrinsic::Exp,   Intrinsic::Exp2,  Intrinsic::Log,   Intrinsic::Log2,  Intrinsic::Log10,
+    Intrinsic::Log1p, Intrinsic::Expm1, Intrinsic::Sqrt,  Intrinsic::Rsqrt, Intrinsic::Cbrt,
+    Intrinsic::Pow,   Intrinsic::Sin,   Intrinsic::Cos,   Intrinsic::Tan,   Intrinsic::Asin,
+    Intrinsic::Acos,  Intrinsic::Atan,  Intrinsic::Atan2, Intrinsic::Sinh,  Intrinsic::Cosh,
+    Intrinsic::Tanh,  Intrinsic::Asinh, Intrinsic::Acosh, Intrinsic::Atanh, Intrinsic::Erf,
+    Intrinsic::Floor, Intrinsic::Ceil,  Intrinsic::Round, Intrinsic::Trunc, Intrinsic::Sigmoid,
+    Intrinsic::Fma,   Intrinsic::Abs,   Intrinsic::Fmod,  Intrinsic::Ldexp, Intrinsic::ReciprocalEstimate};
 constexpr std::array kIntegerFunctions = {
     Intrinsic::BitAnd,     Intrinsic::BitOr,    Intrinsic::BitXor, Intrinsic::BitNot, Intrinsic::ShiftLeft,
     Intrinsic::ShiftRight, Intrinsic::PopCount, Intrinsic::Abs,    Intrinsic::Fmod,   Intrinsic::Pow};
