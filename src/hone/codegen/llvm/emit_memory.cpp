@@ -52,9 +52,9 @@ std::optional<SteppedIndex> as_stepped_index(const Expr& index) {
   if (const FloorDiv* node = index.as<FloorDiv>()) {
     const Ramp* lane = node->a.as<Ramp>();
     const Broadcast* divisor = node->b.as<Broadcast>();
-    const std::optional<std::int64_t> every = divisor ? as_int(divisor->value) : std::nullopt;
-    if (!lane || !is_int(lane->base, 0) || !is_int(lane->stride, 1) || !every || *every < 1) return std::nullopt;
-    return SteppedIndex{lane->base, *every, 1};
+    const std::int64_t every = divisor ? as_int(divisor->value).value_or(0) : 0;
+    if (!lane || !is_int(lane->base, 0) || !is_int(lane->stride, 1) || every < 1) return std::nullopt;
+    return SteppedIndex{lane->base, every, 1};
   }
   const Add* sum = index.as<Add>();
   const Sub* difference = index.as<Sub>();
