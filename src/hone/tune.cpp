@@ -1,5 +1,6 @@
 #include "hone/tune.h"
 
+#include "hone/network_model.h"
 #include "hone/space/candidate.h"
 #include "hone/space/make_space.h"
 #include "hone/support/log.h"
@@ -9,6 +10,10 @@ namespace hone {
 
 Result<search::TuneReport> tune(const Session& session, std::span<const Value> inputs, search::TunerOptions options) {
   HONE_TRY(options.measurer.target, codegen::parse_target(session.target()));
+  options.make_model = [target = options.measurer.target, file = options.cost_model_file](
+                           std::string_view name, const cost::ModelOptions& model) {
+    return make_any_cost_model(name, model, target, file);
+  };
   HONE_TRY(const std::vector<TaskUse> uses, session.tasks(inputs));
   std::vector<search::TuneTask> tasks;
   for (const TaskUse& use : uses) {

@@ -180,7 +180,7 @@ TEST_F(HoneDataset, CollectsAndShowsWhatItHolds) {
       "dataset collect d.jsonl dense.onnx --target 'cpu -threads=1' --programs 4 --shape batch=5 --time 1m";
   const Outcome collected = hone(collect);
   ASSERT_EQ(collected.status, 0) << collected.errors;
-  EXPECT_THAT(collected.output, HasSubstr("2 of 2 tasks are complete"));
+  EXPECT_THAT(collected.output, HasSubstr("2 of 2 tasks have 4 programs"));
   EXPECT_THAT(hone(collect).output, HasSubstr("0 trials"));
   const Outcome stats = hone("dataset stats d.jsonl");
   EXPECT_EQ(stats.status, 0) << stats.errors;

@@ -4,6 +4,7 @@ namespace hone::command {
 
 Action add_bench(CLI::App& parser);
 Action add_completion(CLI::App& parser);
+Action add_cost_model(CLI::App& parser);
 Action add_dataset(CLI::App& parser);
 Action add_explain(CLI::App& parser);
 Action add_inspect(CLI::App& parser);
@@ -24,6 +25,7 @@ std::span<const Command> commands() {
       {"report", "write a page about what tuning tried and found", add_report},
       {"records", "show and move what was measured", add_records},
       {"dataset", "collect what cost models are trained on", add_dataset},
+      {"cost-model", "train and examine what predicts which kernels are fast", add_cost_model},
       {"targets", "show the machines that models can be compiled for", add_targets},
       {"completion", "print a script that lets a shell complete this command", add_completion},
       {"man", "print the manual page", add_man},

@@ -15,6 +15,8 @@
 #include "interrupt.h"
 #include "options.h"
 
+#include "hone/cost/ansor_records.h"
+
 namespace hone::command {
 namespace {
 
@@ -40,10 +42,10 @@ class CollectView {
     const double pause = is_terminal_ ? 0.2 : 30;
     if (last_s_ >= 0 && progress.elapsed_s - last_s_ < pause) return;
     last_s_ = progress.elapsed_s;
-    fmt::print(stderr, "{}{} of {} tasks, {} trials, {} failed, {:.1f} a second, {} left | {}{}",
-               is_terminal_ ? "\r" : "", progress.done, progress.tasks, progress.measured, progress.failures,
-               static_cast<double>(progress.measured) / std::max(progress.elapsed_s, 1e-3), time_text(progress.left_s),
-               progress.task, is_terminal_ ? "\033[K" : "\n");
+    fmt::print(stderr, "{}{} of {} tasks with {} programs, {} trials, {} failed, {:.1f} a second, {} left | {}{}",
+               is_terminal_ ? "\r" : "", progress.done, progress.tasks, progress.wanted, progress.measured,
+               progress.failures, static_cast<double>(progress.measured) / std::max(progress.elapsed_s, 1e-3),
+               time_text(progress.left_s), progress.task, is_terminal_ ? "\033[K" : "\n");
     std::fflush(stderr);
   }
 
@@ -94,13 +96,29 @@ Result<void> collect(const DatasetOptions& options) {
   collecting.stop = &StopOnInterrupt::requested();
   collecting.progress = [&](const search::CollectProgress& progress) { view.show(progress); };
   HONE_TRY(const search::CollectProgress end, search::collect(tasks, file, collecting));
-  fmt::print("{}: {} of {} tasks are complete, {} trials in {}, {} of them failed\n", options.file, end.done, end.tasks,
-             end.measured, time_text(end.elapsed_s), end.failures);
+  fmt::print("{}: {} of {} tasks have {} programs or all there are, {} trials in {}, {} of them failed\n", options.file,
+             end.done, end.tasks, end.wanted, end.measured, time_text(end.elapsed_s), end.failures);
+  return {};
+}
+
+Result<void> import_records(const DatasetOptions& options) {
+  if (options.models.empty())
+    return error(ErrorCode::InvalidArgument, "hone dataset import needs files of records: FILE RECORDS...");
+  HONE_TRY(cost::DatasetFile file, cost::DatasetFile::open(options.file));
+  for (const std::string& name : options.models) {
+    std::ifstream in(name);
+    if (!in) return error(ErrorCode::NotFound, "cannot read '{}'", name);
+    const Result<cost::ImportCounts> counts = cost::import_ansor_records(in, "tenset", file);
+    if (!counts) return error(counts.error().code, "'{}': {}", name, counts.error().message);
+    fmt::print("{}: {} records, {} new programs, {} new tasks\n", name, counts->records, counts->programs,
+               counts->tasks);
+  }
   return {};
 }
 
 Result<void> run_dataset(const DatasetOptions& options) {
   if (options.action == "collect") return collect(options);
+  if (options.action == "import") return import_records(options);
   if (options.action == "pack") {
     if (options.models.size() != 1)
       return error(ErrorCode::InvalidArgument, "hone dataset pack needs the file to write: FILE PACKED");
@@ -117,11 +135,15 @@ Result<void> run_dataset(const DatasetOptions& options) {
 
 Action add_dataset(CLI::App& parser) {
   const auto options = std::make_shared<DatasetOptions>();
-  add_text(parser, "action", options->action, "collect|stats|pack",
-           "measure programs of models' tasks on several targets, show what a data set holds, or compress it")
+  add_text(
+      parser, "action", options->action, "collect|import|stats|pack",
+      "measure programs of models' tasks on several targets, take in records of Ansor, show what a data set holds, or "
+      "compress it")
       ->required();
   add_text(parser, "file", options->file, "FILE", "the data set; collecting goes on with it")->required();
-  parser.add_option("models", options->models, "the models to collect tasks of, or the file to pack into")
+  parser
+      .add_option("models", options->models,
+                  "the models to collect tasks of, the records to import, or the file to pack into")
       ->type_name("FILE");
   add_texts(parser, "--target", options->targets, "TARGET",
             "measure on this target (this machine on 1 and 2 threads, AVX2 and SSE4.2 on 1)");

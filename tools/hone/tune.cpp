@@ -24,7 +24,7 @@ namespace {
 
 struct TuneOptions {
   ModelOptions model;
-  std::string time = "5m", space, search, cost_model, preset = "auto";
+  std::string time = "5m", space, search, cost_model, cost_model_file, preset = "auto";
   std::int64_t trials = 0, trials_per_task = 0, explore = -1, seed = 1;
   std::string transfer = "on";
   bool is_json = false;
@@ -123,6 +123,7 @@ Result<void> run_tune(const TuneOptions& options) {
   if (!options.search.empty()) tuner.search = options.search;
   if (!options.cost_model.empty()) tuner.cost_model = options.cost_model;
   tuner.transfer = options.transfer == "on";
+  tuner.cost_model_file = options.cost_model_file;
   if (options.explore >= 0) tuner.explore = static_cast<std::size_t>(options.explore);
   ModelOptions model = options.model;
   const std::string file = records_file(model);
@@ -169,8 +170,11 @@ Action add_tune(CLI::App& parser) {
   add_text(parser, "--search", options->search, "exhaustive|random|grid|genetic|annealing|evolutionary|droplet",
            "where to look next (the preset's)");
   add_text(parser, "--cost-model", options->cost_model,
-           "none|random|ansor|rank-knob|rank-itervar|rank-curve|regression-knob|regression-itervar|regression-curve",
-           "what looks fast (the preset's)");
+           "auto|tlp|mtl|gbt|none|random|ansor|rank-knob|rank-itervar|rank-curve|regression-knob|regression-itervar|"
+           "regression-curve",
+           "what looks fast; auto: a trained network, and boosted trees once there are measurements (the preset's)");
+  add_text(parser, "--cost-model-file", options->cost_model_file, "FILE",
+           "the network of auto, tlp and mtl (HONE_COST_MODEL, or the one that comes with hone)");
   add_text(parser, "--transfer", options->transfer, "on|off",
            "whether the cost model begins with what records say of other tasks on this target (on)");
   add_number(parser, "--explore", options->explore, 0, kMostTrials,

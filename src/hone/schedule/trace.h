@@ -37,6 +37,8 @@ class Schedule {
   /// The program after the last step.
   const Program& program() const { return states_.back().program; }
   const Trace& trace() const { return trace_; }
+  /// The program before the first step.
+  const Program& naive() const { return states_.front().program; }
 
   /// Applies one more step; after an error nothing has changed.
   Result<void> apply(const Step& step);

@@ -68,9 +68,15 @@ class Collector {
     measuring.timing.hopeless_ns = options_.longest_ms * 1e6;
     HONE_TRY(measure::Measurer measurer, measure::Measurer::start(measuring));
     measurer_ = &measurer;
-    for (const std::size_t i : order) {
-      if (is_over()) break;
-      HONE_TRY(collect_task(tasks[i]));
+    while (progress_.wanted < options_.programs && !is_over()) {
+      before_ = progress_.wanted;
+      progress_.wanted =
+          std::min(options_.programs, before_ == 0 ? std::max<std::size_t>(options_.first_pass, 1) : 2 * before_);
+      progress_.done = 0;
+      for (const std::size_t i : order) {
+        if (is_over()) break;
+        HONE_TRY(collect_task(tasks[i]));
+      }
     }
     tell();
     return progress_;
@@ -85,17 +91,17 @@ class Collector {
     HONE_TRY(const std::size_t place, add(task));
     const cost::DatasetTask& known = file_.data().tasks[place];
     progress_.task = task.name;
-    const bool is_enough = known.programs.size() >= options_.programs && is_measured(known);
+    const bool is_enough = known.programs.size() >= progress_.wanted && is_measured(known);
     if (!known.done.empty() || is_enough) {
       ++progress_.done;
-      ++done_before_;
+      drawn_.clear();
       tell();
       return {};
     }
     HONE_TRY(begin(task, place));
     HONE_TRY(measure_all());
     for (std::size_t round = 0; round < kDrawRounds && !is_over() && file_.data().tasks[place].done.empty(); ++round) {
-      const std::size_t wanted = options_.programs * (round + 1) / kDrawRounds;
+      const std::size_t wanted = progress_.wanted * (round + 1) / kDrawRounds;
       if (drawn_.size() >= wanted) continue;
       HONE_TRY(const bool is_drawn, draw(wanted, round));
       HONE_TRY(measure_all());
@@ -106,7 +112,11 @@ class Collector {
         HONE_TRY(file_.finish_task(place, "exhausted"));
       }
     }
-    if (!is_over()) ++progress_.done;
+    if (!is_over()) {
+      ++progress_.done;
+      finished_ += static_cast<double>(progress_.wanted - before_);
+      drawn_.clear();
+    }
     tell();
     return {};
   }
@@ -150,7 +160,7 @@ class Collector {
     hashes_.clear();
     rng_ = Rng(options_.seed).fork(ir::structural_hash(task.task->naive()).low);
     for (std::size_t t = 0; t < options_.targets.size(); ++t)
-      for (const char* name : {"mapping", "sketch"}) {
+      for (const char* name : {"mapping", "sketch", "template"}) {
         HONE_TRY(auto space, space::make_space(name, *task.task, options_.targets[t]));
         if (space::size_of(*space) > 1) sources_.push_back({std::move(space), t});
       }
@@ -291,21 +301,26 @@ class Collector {
 
   void tell() {
     progress_.elapsed_s = elapsed_since(start_);
-    const double done = static_cast<double>(progress_.done - done_before_);
-    const double share = done_before_ == progress_.tasks ? 1 : under_way();
-    const double left = static_cast<double>(progress_.tasks - progress_.done) - share;
-    progress_.left_s = done + share > 0 ? progress_.elapsed_s * std::max(0.0, left) / (done + share)
-                                        : std::numeric_limits<double>::infinity();
+    const auto tasks = static_cast<double>(progress_.tasks), pass = static_cast<double>(progress_.wanted - before_);
+    const double share = under_way();
+    const double left = (tasks - static_cast<double>(progress_.done) - share) * pass +
+                        tasks * static_cast<double>(options_.programs - progress_.wanted);
+    const double finished = finished_ + share * pass;
+    progress_.left_s = left <= 0      ? 0
+                       : finished > 0 ? progress_.elapsed_s * left / finished
+                                      : std::numeric_limits<double>::infinity();
     if (options_.progress) options_.progress(progress_);
   }
 
-  /// How much of the task at hand is done.
+  /// How much of the task at hand is done of what this pass wants.
   double under_way() const {
     if (drawn_.empty() || progress_.done == progress_.tasks) return 0;
     double measured = 0;
     for (const Drawn& drawn : drawn_)
       for (const std::size_t target : targets_) measured += is_wanted(drawn.place, target) ? 0 : 1;
-    return std::min(1.0, measured / static_cast<double>(options_.programs * targets_.size()));
+    const auto before = static_cast<double>(before_ * targets_.size());
+    return std::clamp((measured - before) / (static_cast<double>(progress_.wanted * targets_.size()) - before), 0.0,
+                      1.0);
   }
 
   cost::DatasetFile& file_;
@@ -314,7 +329,8 @@ class Collector {
   measure::Measurer* measurer_ = nullptr;
   std::vector<std::size_t> targets_;  ///< places of the options' targets in the data set
   CollectProgress progress_;
-  std::size_t done_before_ = 0;  ///< tasks that needed nothing
+  std::size_t before_ = 0;  ///< programs that each task was to have before the pass under way
+  double finished_ = 0;     ///< programs of tasks that this run was done with
 
   // The task at hand.
   const CollectTask* task_ = nullptr;

@@ -28,15 +28,17 @@ struct CollectTask {
 
 /// Where collecting stands.
 struct CollectProgress {
-  std::size_t tasks = 0, done = 0;          ///< tasks in all, and those that want no more
+  std::size_t wanted = 0;                   ///< programs of each task in the pass under way
+  std::size_t tasks = 0, done = 0;          ///< tasks in all, and those that want no more in this pass
   std::int64_t measured = 0, failures = 0;  ///< of this run
-  double elapsed_s = 0, left_s = 0;         ///< left: estimated from the tasks done in this run
+  double elapsed_s = 0, left_s = 0;         ///< left: estimated from what was done in this run
   std::string task = {};                    ///< the one under way
 };
 
 struct CollectOptions {
   std::vector<codegen::Target> targets;  ///< at least one
   std::size_t programs = 160;            ///< of each task, if there are so many
+  std::size_t first_pass = 32;           ///< of each task before any gets more; each further pass doubles it
   double longest_ms = 20;  ///< tasks that take longer at best on the first target, and programs that do, go no further
   std::uint64_t seed = 1;
   double seconds = 0;  ///< of wall time; 0: no limit
@@ -47,8 +49,8 @@ struct CollectOptions {
   std::function<void(const CollectProgress&)> progress = {};
 };
 
-/// Collects until each task has its programs, the time is over, or it is told to stop. Tasks are taken in an order
-/// drawn from the seed, so that what is there after a while is a sample of all.
+/// Collects until each task has its programs, the time is over, or it is told to stop. All tasks get some programs
+/// before any gets more, in an order drawn from the seed, so that what is there after a while is a sample of all.
 Result<CollectProgress> collect(const std::vector<CollectTask>& tasks, cost::DatasetFile& file,
                                 const CollectOptions& options);
 

@@ -93,6 +93,31 @@ TEST_F(CollectTest, GoesOnWhereItEnded) {
   EXPECT_EQ(again->done, 1u);
 }
 
+TEST_F(CollectTest, NoTaskGetsMoreBeforeAllHaveSome) {
+  options_.programs = 14;
+  options_.first_pass = 4;
+  std::atomic<bool> stop = false;
+  options_.stop = &stop;
+  std::vector<std::size_t> passes;
+  options_.progress = [&](const CollectProgress& progress) {
+    if (passes.empty() || passes.back() != progress.wanted) passes.push_back(progress.wanted);
+    EXPECT_GE(progress.left_s, 0);
+    stop = progress.wanted > 4;  // when the first pass is over
+  };
+  ASSERT_TRUE(run({collected_product(13, 48, 17), collected_product(32, 32, 8)}));
+  const cost::Dataset some = cost::read_dataset(file_).value();
+  ASSERT_EQ(some.tasks.size(), 2u);
+  for (const cost::DatasetTask& task : some.tasks) EXPECT_THAT(task.programs.size(), ::testing::Ge(4u));
+  stop = false;
+  options_.progress = [&](const CollectProgress& progress) {
+    if (passes.back() != progress.wanted) passes.push_back(progress.wanted);
+  };
+  ASSERT_TRUE(run({collected_product(13, 48, 17), collected_product(32, 32, 8)}));
+  EXPECT_THAT(passes, ::testing::ElementsAre(4, 8, 4, 8, 14));
+  for (const cost::DatasetTask& task : cost::read_dataset(file_)->tasks)
+    EXPECT_GE(task.programs.size(), 14u) << task.done;
+}
+
 TEST_F(CollectTest, ATaskThatTakesTooLongIsLeft) {
   options_.longest_ms = 1e-6;
   const Result<CollectProgress> end = run({collected_product(13, 48, 17)});

@@ -15,7 +15,7 @@ constexpr std::size_t kMostKept = 4096;
 
 std::shared_ptr<const Built> build_one(const Space& space, const Candidate& candidate) {
   const Result<schedule::Schedule> made = space.build(candidate);
-  return made ? std::make_shared<const Built>(Built{made->program(), made->trace()}) : nullptr;
+  return made ? std::make_shared<const Built>(Built{made->program(), made->trace(), made->naive()}) : nullptr;
 }
 
 }  // namespace
@@ -54,7 +54,8 @@ std::string Builder::refusal(const Candidate& candidate) const {
 }
 
 cost::Subject subject_of(const Space& space, const Candidate& candidate, const Built& built, const ScoredTask& task) {
-  cost::Subject subject{.task = task.key, .family = task.family, .program = &built.program, .trace = &built.trace};
+  cost::Subject subject{
+      .task = task.key, .family = task.family, .program = &built.program, .trace = &built.trace, .naive = &built.naive};
   // Sketches have different knobs: each has its own places, those of the others are 0.
   const std::vector<space::Sketch>& sketches = space.sketches();
   for (std::size_t s = 0; s < sketches.size(); ++s) {

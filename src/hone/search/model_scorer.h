@@ -14,6 +14,7 @@ namespace hone::search {
 struct Built {
   schedule::Program program;
   schedule::Trace trace;
+  schedule::Program naive;
 };
 
 /// Builds the candidates of one space, and keeps what it built lately. Not thread-safe, but builds on several threads.

@@ -72,7 +72,7 @@ class Tuner {
   explicit Tuner(const TunerOptions& options) : options_(options), queue_(options.records) {}
 
   Result<TuneReport> run(const std::vector<TuneTask>& tasks) {
-    HONE_TRY(model_, cost::make_cost_model(options_.cost_model, {.seed = options_.seed}));
+    HONE_TRY(model_, options_.make_model(options_.cost_model, {.seed = options_.seed}));
     report_.progress.tasks.resize(tasks.size());
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       HONE_TRY(TaskState state, prepare(tasks[i], report_.progress.tasks[i]));

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/cost/cost_model.h"
 #include "hone/measure/measurer.h"
 #include "hone/measure/records/records.h"
 #include "hone/search/search.h"
@@ -55,6 +56,10 @@ struct TuneProgress {
 struct TunerOptions {
   measure::MeasurerOptions measurer = {};  ///< the target among them
   std::string space = "mapping", search = "exhaustive", cost_model = "ansor";
+  std::string cost_model_file = {};  ///< of a network; empty: the usual one
+  /// Makes the cost model; for those that need more than cost/ knows, such as networks.
+  std::function<Result<std::unique_ptr<cost::CostModel>>(std::string_view name, const cost::ModelOptions&)> make_model =
+      cost::make_cost_model;
   Options search_options = {};
   bool transfer = true;     ///< whether the cost model begins with what records say of other tasks
   std::size_t explore = 0;  ///< trials of a task after which Droplet Search goes on from the best; 0: never

@@ -1,0 +1,156 @@
+// hone cost-model: trains, examines and writes the networks that predict which candidates are fast.
+#include <CLI/App.hpp>
+#include <CLI/Option.hpp>
+#include <chrono>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+
+#include "command.h"
+#include "describe.h"
+#include "options.h"
+#include "trainer_process.h"
+
+#include "hone/cost/baseline_trees.h"
+#include "hone/cost/evaluate.h"
+#include "hone/network.h"
+
+namespace hone::command {
+namespace {
+
+struct CostModelOptions {
+  std::string action, file, other;
+  std::string network = "tlp2", body = "attention", loss = "rank", from;
+  std::vector<std::string> targets;
+  std::int64_t epochs = 50, patience = 8, batch = 512, seed = 1, label_percent = 100;
+};
+
+/// Writes the network of a file of weights as an ONNX model.
+Result<void> export_weights(const std::string& weights, const std::string& onnx) {
+  HONE_TRY(const auto network, cost::read_weights(weights));
+  HONE_TRY(const std::string bytes, write_network(network.first, network.second));
+  std::ofstream out(onnx, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.flush();
+  if (!out) return error(ErrorCode::InvalidArgument, "cannot write '{}'", onnx);
+  fmt::print("{}: {}\n", onnx, bytes_text(static_cast<double>(bytes.size())));
+  return {};
+}
+
+Result<void> train(const CostModelOptions& options) {
+  const std::string weights = options.other + ".weights";
+  std::vector<std::string> arguments = {options.file, weights,      "--network", options.network,
+                                        "--body",     options.body, "--loss",    options.loss};
+  const auto add = [&](const char* name, const std::string& text) {
+    arguments.emplace_back(name);
+    arguments.push_back(text);
+  };
+  add("--epochs", fmt::format("{}", options.epochs));
+  add("--patience", fmt::format("{}", options.patience));
+  add("--batch", fmt::format("{}", options.batch));
+  add("--seed", fmt::format("{}", options.seed));
+  add("--label-share", fmt::format("{:g}", static_cast<double>(options.label_percent) / 100));
+  for (const std::string& target : options.targets) add("--target", target);
+  if (!options.from.empty()) add("--from", options.from);
+  HONE_TRY(run_trainer(arguments));
+  return export_weights(weights, options.other);
+}
+
+Result<void> show_info(const CostModelOptions& options) {
+  HONE_TRY(const Network network, Network::load(options.file));
+  const cost::NetworkSpec& spec = network.spec();
+  double weights = 0;
+  for (const auto& [name, shape] : cost::weight_shapes(spec)) {
+    double size = 1;
+    for (const std::int64_t extent : shape) size *= static_cast<double>(extent);
+    weights += size;
+  }
+  fmt::print("{} ({}) of {} weights{}{}\nsentences: {}\n", spec.name, spec.body, count_text(weights),
+             spec.is_masked ? ", masked" : "", spec.has_positions ? ", with positions" : "", spec.schema);
+  for (const std::string& target : spec.targets) fmt::print("head: {}\n", target);
+  for (const auto& [name, text] : spec.notes) fmt::print("{}: {}\n", name, text);
+  return {};
+}
+
+void show_scores(const std::string& model, const std::string& target, const std::vector<cost::TopScores>& scores) {
+  fmt::print("{} on {}\n", model, target);
+  Table table({"top-1", "top-5", "tasks", "network"});
+  for (const cost::TopScores& one : scores)
+    table.add({fmt::format("{:.4f}", one.top_1), fmt::format("{:.4f}", one.top_5), fmt::format("{}", one.tasks),
+               one.network.empty() ? "all" : one.network});
+  fmt::print("{}", table.text());
+}
+
+/// Trees have no file: they are fitted here, to the same data.
+Result<void> evaluate_trees(const cost::Dataset& data, std::uint64_t seed) {
+  HONE_TRY(const cost::TrainingSet training, cost::make_training_set(data, "stores", cost::Part::Training));
+  HONE_TRY(const cost::TrainingSet test, cost::make_training_set(data, "stores", cost::Part::Test));
+  for (std::size_t t = 0; t < data.targets.size(); ++t) {
+    HONE_TRY(const std::vector<double> scores, cost::baseline_tree_scores(training, test, t, seed));
+    show_scores("ansor", data.targets[t], cost::evaluate_networks(data, test, t, scores, cost::is_test_network));
+  }
+  return {};
+}
+
+Result<void> evaluate(const CostModelOptions& options) {
+  HONE_TRY(const cost::Dataset data, cost::read_dataset(options.other));
+  if (options.file == "ansor") return evaluate_trees(data, static_cast<std::uint64_t>(options.seed));
+  HONE_TRY(Network network, Network::load(options.file));
+  HONE_TRY(const cost::TrainingSet test,
+           cost::make_training_set(data, cost::language_of(network.spec()), cost::Part::Test));
+  for (std::size_t head = 0; head < network.spec().targets.size(); ++head) {
+    const std::string& target = network.spec().targets[head];
+    const std::optional<std::size_t> place = data.find_target(target);
+    if (!place) return error(ErrorCode::NotFound, "the data set has nothing measured on '{}'", target);
+    HONE_TRY(network.predict(test, head));  // compiles it
+    const auto begin = std::chrono::steady_clock::now();
+    HONE_TRY(const std::vector<double> scores, network.predict(test, head));
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    show_scores(network.spec().name, target,
+                cost::evaluate_networks(data, test, *place, scores, cost::is_test_network));
+    fmt::print("{:.0f} candidates a second\n", static_cast<double>(test.size()) / seconds);
+  }
+  return {};
+}
+
+Result<void> run_cost_model(const CostModelOptions& options) {
+  if (options.action == "info") return show_info(options);
+  if (options.other.empty())
+    return error(ErrorCode::InvalidArgument, "hone cost-model {} needs two files: {}", options.action,
+                 options.action == "train"  ? "DATA MODEL"
+                 : options.action == "eval" ? "MODEL DATA"
+                                            : "WEIGHTS MODEL");
+  if (options.action == "train") return train(options);
+  if (options.action == "eval") return evaluate(options);
+  return export_weights(options.file, options.other);
+}
+
+}  // namespace
+
+Action add_cost_model(CLI::App& parser) {
+  const auto options = std::make_shared<CostModelOptions>();
+  add_text(
+      parser, "action", options->action, "train|eval|export|info",
+      "train a network on a data set, score it on the networks for testing, write its weights as an ONNX model, or "
+      "show what it is")
+      ->required();
+  add_text(parser, "file", options->file, "FILE",
+           "the data set to train on, the model ('ansor': boosted trees), or the weights")
+      ->required();
+  add_text(parser, "other", options->other, "FILE", "the model to write, or the data set to score it on");
+  add_text(parser, "--network", options->network, "tlp|tlp2|tenset-mlp", "what to train (tlp2)");
+  add_text(parser, "--body", options->body, "attention|lstm", "how rows see each other (attention)");
+  add_text(parser, "--loss", options->loss, "rank|mse", "what is minimised (rank)");
+  add_texts(parser, "--target", options->targets, "TARGET",
+            "a target of the data set, or a part of its name; each gets a head (all)");
+  add_text(parser, "--from", options->from, "FILE", "weights to begin with (random ones)");
+  constexpr std::int64_t kMost = 1'000'000;
+  add_number(parser, "--epochs", options->epochs, 1, kMost, "how often all samples are seen at most (50)");
+  add_number(parser, "--patience", options->patience, 1, kMost, "epochs without a gain to end after (8)");
+  add_number(parser, "--batch", options->batch, 2, kMost, "samples at a time (512)");
+  add_number(parser, "--label-percent", options->label_percent, 1, 100, "labels of the first target to use (100)");
+  add_number(parser, "--seed", options->seed, 0, kMost, "of everything that is drawn (1)");
+  return [options] { return run_cost_model(*options); };
+}
+
+}  // namespace hone::command

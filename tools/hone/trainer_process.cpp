@@ -1,0 +1,45 @@
+#include "trainer_process.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace hone::command {
+namespace {
+
+constexpr const char* kTrainer = "hone_trainer";
+
+/// Beside this program, one folder up, or what HONE_TRAINER names.
+Result<std::string> find_trainer() {
+  if (const char* given = std::getenv("HONE_TRAINER"); given && *given) return std::string(given);
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::canonical("/proc/self/exe", ignored).parent_path();
+  for (const std::filesystem::path& candidate : {folder / kTrainer, folder.parent_path() / kTrainer})
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate.string();
+  return error(ErrorCode::NotFound, "there is no {} in {} or above: training needs libtorch, run ./dev trainer",
+               kTrainer, folder.string());
+}
+
+}  // namespace
+
+Result<void> run_trainer(const std::vector<std::string>& arguments) {
+  HONE_TRY(std::string program, find_trainer());
+  std::vector<char*> argv = {program.data()};
+  std::vector<std::string> texts = arguments;
+  for (std::string& text : texts) argv.push_back(text.data());
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  if (const int status = ::posix_spawn(&child, program.c_str(), nullptr, nullptr, argv.data(), ::environ); status != 0)
+    return error(ErrorCode::NotFound, "cannot run '{}': {}", program, std::strerror(status));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  return error(ErrorCode::InvalidArgument, "training ended with {} {}", WIFEXITED(status) ? "status" : "signal",
+               WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+}
+
+}  // namespace hone::command
