@@ -1,0 +1,126 @@
+/// Scores cost models on the networks for testing: which share of the best speed their favourites reach (top-1, top-5),
+/// and how many candidates they score in a second.
+///
+///     bench_cost_model DATA [MODEL.onnx...] [--seed N]
+///
+/// Beside the networks it scores choosing at random, and boosted trees fitted to the training part of the same data.
+/// Prints a table to stderr and one JSON line per figure to stdout.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include "hone/cost/baseline_trees.h"
+#include "hone/cost/evaluate.h"
+#include "hone/network.h"
+#include "hone/support/rng.h"
+
+namespace hone::bench {
+namespace {
+
+struct CostModelBench {
+  std::string data;
+  std::vector<std::string> models;
+  std::uint64_t seed = 1;
+};
+
+void print(const std::string& model, const std::string& target, const std::vector<cost::TopScores>& scores,
+           std::uint64_t seed, double per_second = 0) {
+  const char* commit = std::getenv("HONE_COMMIT");
+  for (const cost::TopScores& one : scores) {
+    const std::string network = one.network.empty() ? "all" : one.network;
+    fmt::print(stderr, "{:<28} {:<14} {:>6.4f} {:>6.4f} {:>5}  {}\n", model, network, one.top_1, one.top_5, one.tasks,
+               target);
+    fmt::print("{}\n", nlohmann::json{{"bench", "cost_model"},
+                                      {"commit", commit ? commit : "unknown"},
+                                      {"model", model},
+                                      {"target", target},
+                                      {"network", network},
+                                      {"seed", seed},
+                                      {"tasks", one.tasks},
+                                      {"top_1", one.top_1},
+                                      {"top_5", one.top_5},
+                                      {"candidates_per_second", per_second}}
+                           .dump());
+  }
+}
+
+/// What choosing blindly gives: the mean over many random orders.
+std::vector<cost::TopScores> blind_scores(const cost::Dataset& data, const cost::TrainingSet& test, std::size_t target,
+                                          std::uint64_t seed) {
+  constexpr int kOrders = 30;
+  Rng rng(seed);
+  std::vector<cost::TopScores> mean;
+  for (int order = 0; order < kOrders; ++order) {
+    std::vector<double> scores;
+    for (std::size_t i = 0; i < test.size(); ++i) scores.push_back(rng.unit());
+    const std::vector<cost::TopScores> found =
+        cost::evaluate_networks(data, test, target, scores, cost::is_test_network);
+    if (mean.empty()) {
+      mean = found;
+      for (cost::TopScores& one : mean) one.top_1 = one.top_5 = 0;
+    }
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      mean[i].top_1 += found[i].top_1 / kOrders;
+      mean[i].top_5 += found[i].top_5 / kOrders;
+    }
+  }
+  return mean;
+}
+
+Result<void> score_baselines(const cost::Dataset& data, std::uint64_t seed) {
+  HONE_TRY(const cost::TrainingSet training, cost::make_training_set(data, "stores", cost::Part::Training));
+  HONE_TRY(const cost::TrainingSet test, cost::make_training_set(data, "stores", cost::Part::Test));
+  for (std::size_t t = 0; t < data.targets.size(); ++t) {
+    print("random choice", data.targets[t], blind_scores(data, test, t, seed), seed);
+    HONE_TRY(const std::vector<double> scores, cost::baseline_tree_scores(training, test, t, seed));
+    print("boosted trees", data.targets[t], cost::evaluate_networks(data, test, t, scores, cost::is_test_network),
+          seed);
+  }
+  return {};
+}
+
+Result<void> score_network(const cost::Dataset& data, const std::string& file, std::uint64_t seed) {
+  HONE_TRY(Network network, Network::load(file));
+  HONE_TRY(const cost::TrainingSet test,
+           cost::make_training_set(data, cost::language_of(network.spec()), cost::Part::Test));
+  for (std::size_t head = 0; head < network.spec().targets.size(); ++head) {
+    const std::string& target = network.spec().targets[head];
+    const std::optional<std::size_t> place = data.find_target(target);
+    if (!place) return error(ErrorCode::NotFound, "the data set has nothing measured on '{}'", target);
+    HONE_TRY(network.predict(test, head));  // compiles it
+    const auto begin = std::chrono::steady_clock::now();
+    HONE_TRY(const std::vector<double> scores, network.predict(test, head));
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    print(std::filesystem::path(file).stem().string(), target,
+          cost::evaluate_networks(data, test, *place, scores, cost::is_test_network), seed,
+          static_cast<double>(test.size()) / seconds);
+    fmt::print(stderr, "{:.0f} candidates a second\n", static_cast<double>(test.size()) / seconds);
+  }
+  return {};
+}
+
+Result<void> run(const CostModelBench& options) {
+  HONE_TRY(const cost::Dataset data, cost::read_dataset(options.data));
+  fmt::print(stderr, "{:<28} {:<14} {:>6} {:>6} {:>5}  {}\n", "model", "network", "top-1", "top-5", "tasks", "target");
+  HONE_TRY(score_baselines(data, options.seed));
+  for (const std::string& model : options.models) HONE_TRY(score_network(data, model, options.seed));
+  return {};
+}
+
+}  // namespace
+}  // namespace hone::bench
+
+int main(int argc, char** argv) {
+  hone::bench::CostModelBench options;
+  CLI::App app("Scores cost models on the networks for testing");
+  app.add_option("data", options.data, "the data set")->required();
+  app.add_option("models", options.models, "networks, as hone cost-model train writes them");
+  app.add_option("--seed", options.seed, "of the trees and of choosing at random");
+  CLI11_PARSE(app, argc, argv);
+  const hone::Result<void> status = hone::bench::run(options);
+  if (status) return 0;
+  fmt::print(stderr, "bench_cost_model: {}\n", status.error().message);
+  return 2;
+}

@@ -1,0 +1,138 @@
+/// hone_trainer: trains the network of a cost model on a data set, with libtorch. `hone cost-model train` runs it.
+///
+///     hone_trainer DATA OUT [--network tlp2] [--target TARGET]... [--loss rank|mse] [--epochs N] ...
+///
+/// OUT is written whenever an epoch is the best so far, so that nothing is lost when training is interrupted.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "train.h"
+
+#include "hone/cost/dataset.h"
+
+namespace hone::trainer {
+namespace {
+
+struct Options {
+  std::string data, out, network = "tlp2", body = "attention", from;
+  std::vector<std::string> targets;
+  TrainOptions training;
+  std::int64_t width = 0;
+  bool has_no_mask = false, has_no_positions = false, pairs_across_tasks = false, validates_on_programs = false;
+  int threads = 0;
+};
+
+std::string minutes(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::lround(seconds));
+  return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+Result<cost::NetworkSpec> spec_of(const Options& options, const cost::Dataset& data,
+                                  std::vector<std::size_t>& targets) {
+  HONE_TRY(cost::NetworkSpec spec, cost::make_network_spec(options.network));
+  if (options.network != "tenset-mlp") spec.body = options.body;
+  if (options.has_no_mask) spec.is_masked = false;
+  if (options.has_no_positions) spec.has_positions = false;
+  if (options.width > 0) {
+    for (std::int64_t& width : spec.layers) width = options.width;
+    for (std::size_t i = 0; i < spec.head.size(); ++i) spec.head[i] = options.width >> i;
+  }
+  if (spec.body == "lstm") spec.is_masked = spec.has_positions = false;
+  for (const std::string& text : options.targets) {
+    // A part of the text will do if it is in one target alone.
+    std::vector<std::size_t> found;
+    for (std::size_t t = 0; t < data.targets.size(); ++t)
+      if (data.targets[t].find(text) != std::string::npos) found.push_back(t);
+    if (found.size() != 1)
+      return error(ErrorCode::NotFound, "target '{}' is in {} targets of the data set, expected one of: {}", text,
+                   found.size(), fmt::join(data.targets, "; "));
+    targets.push_back(found[0]);
+  }
+  if (targets.empty())
+    for (std::size_t t = 0; t < data.targets.size(); ++t) targets.push_back(t);
+  for (const std::size_t t : targets) spec.targets.push_back(data.targets[t]);
+  return spec;
+}
+
+Result<void> run(Options options) {
+  HONE_TRY(const cost::Dataset data, cost::read_dataset(options.data));
+  std::vector<std::size_t> targets;
+  HONE_TRY(cost::NetworkSpec spec, spec_of(options, data, targets));
+  HONE_TRY(const cost::TrainingSet samples,
+           cost::make_training_set(data, cost::language_of(spec), cost::Part::Training));
+  TrainOptions& training = options.training;
+  const bool is_published = options.network == "tlp";
+  training.pairs_within_tasks = !is_published && !options.pairs_across_tasks;
+  training.validates_on_tasks = !is_published && !options.validates_on_programs;
+  spec.notes = {{"data", options.data},
+                {"samples", fmt::format("{}", samples.size())},
+                {"loss", training.loss},
+                {"pairs", training.pairs_within_tasks ? "within tasks" : "across the batch"},
+                {"batch", fmt::format("{}", training.batch)},
+                {"seed", fmt::format("{}", training.seed)},
+                {"labels of the first head", fmt::format("{:g}", training.label_share)}};
+  torch::manual_seed(training.seed);
+  if (options.threads > 0) torch::set_num_threads(options.threads);
+  TorchNetwork network(spec);
+  if (!options.from.empty()) {
+    HONE_TRY(const auto before, cost::read_weights(options.from));
+    HONE_TRY(cost::check_weights(spec, before.second));
+    network.set_weights(before.second);
+  }
+  std::int64_t size = 0;
+  for (const torch::Tensor& parameter : network.parameters()) size += parameter.numel();
+  fmt::print("{} of {} weights, {} heads, {} samples of {}x{}\n", spec.name, size, spec.targets.size(), samples.size(),
+             spec.shape.rows, spec.shape.columns);
+  Result<void> written;
+  const EpochReport best = train(network, data, samples, targets, training, [&](const EpochReport& report) {
+    fmt::print("epoch {:>3} of {}: loss {:.5f}, held back {:.5f}, top-1 {:.4f}, top-5 {:.4f}, {} min, {} left{}\n",
+               report.epoch, report.epochs, report.loss, report.validation_loss, report.top_1, report.top_5,
+               minutes(report.elapsed_s), minutes(report.left_s), report.is_best ? " *" : "");
+    std::fflush(stdout);
+    if (report.is_best && written) written = cost::write_weights(options.out, spec, network.weights());
+  });
+  HONE_TRY(written);
+  if (!std::isfinite(best.validation_loss))
+    return error(ErrorCode::InvalidArgument, "training went wrong: no epoch has a loss that is a number");
+  spec.notes["epoch"] = fmt::format("{}", best.epoch);
+  HONE_TRY(cost::write_weights(options.out, spec, network.weights()));
+  fmt::print("{}: epoch {}, top-1 {:.4f}, top-5 {:.4f} on what was held back\n", options.out, best.epoch, best.top_1,
+             best.top_5);
+  return {};
+}
+
+}  // namespace
+}  // namespace hone::trainer
+
+int main(int argc, char** argv) {
+  hone::trainer::Options options;
+  hone::trainer::TrainOptions& training = options.training;
+  CLI::App app("Trains the network of a cost model");
+  app.add_option("data", options.data, "the data set")->required();
+  app.add_option("out", options.out, "the file of weights to write")->required();
+  app.add_option("--network", options.network, "tlp, tlp2 or tenset-mlp");
+  app.add_option("--body", options.body, "attention or lstm")->check(CLI::IsMember({"attention", "lstm"}));
+  app.add_option("--target", options.targets, "a target of the data set, or a part of its text; each gets a head");
+  app.add_option("--from", options.from, "weights to begin with");
+  app.add_option("--loss", training.loss, "rank or mse")->check(CLI::IsMember({"rank", "mse"}));
+  app.add_option("--epochs", training.epochs, "how often all samples are seen at most")->check(CLI::Range(1, 100000));
+  app.add_option("--patience", training.patience, "epochs without a gain to end after")->check(CLI::Range(1, 100000));
+  app.add_option("--batch", training.batch, "samples at a time")->check(CLI::Range(2, 65536));
+  app.add_option("--rate", training.rate, "of learning")->check(CLI::PositiveNumber);
+  app.add_option("--label-share", training.label_share, "of the labels of the first target")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--seed", training.seed, "of everything that is drawn");
+  app.add_option("--threads", options.threads, "that libtorch uses")->check(CLI::Range(0, 1024));
+  app.add_option("--width", options.width, "of all layers, instead of the network's own")->check(CLI::Range(8, 4096));
+  app.add_flag("--without-mask", options.has_no_mask, "let rows that fill up sentences count");
+  app.add_flag("--without-positions", options.has_no_positions, "do not tell rows apart by their place");
+  app.add_flag("--pairs-across-tasks", options.pairs_across_tasks, "rank programs of different tasks too");
+  app.add_flag("--hold-back-programs", options.validates_on_programs, "hold back programs rather than tasks");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    const hone::Result<void> status = hone::trainer::run(std::move(options));
+    if (status) return 0;
+    fmt::print(stderr, "hone_trainer: {}\n", status.error().message);
+  } catch (const std::exception& problem) { fmt::print(stderr, "hone_trainer: {}\n", problem.what()); }
+  return 2;
+}

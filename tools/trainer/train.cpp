@@ -1,0 +1,248 @@
+#include "train.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "hone/cost/lambda_rank.h"
+#include "hone/support/rng.h"
+
+namespace hone::trainer {
+namespace {
+
+using torch::Tensor;
+
+/// Programs of one task that are compared with each other.
+constexpr std::size_t kGroup = 64;
+/// Of all programs, or tasks, one in so many is held back.
+constexpr std::size_t kHeldBack = 10;
+
+/// Samples that go through the network together, in groups within which pairs are formed.
+struct Batch {
+  std::vector<std::size_t> samples, groups;
+};
+
+template <typename Item>
+void shuffle(std::vector<Item>& items, Rng& rng) {
+  for (std::size_t i = items.size(); i > 1; --i)
+    std::swap(items[i - 1], items[static_cast<std::size_t>(rng.uniform(0, static_cast<std::int64_t>(i) - 1))]);
+}
+
+std::vector<Batch> make_batches(const cost::TrainingSet& set, std::vector<std::size_t> samples,
+                                const TrainOptions& options, Rng& rng) {
+  shuffle(samples, rng);
+  std::vector<std::vector<std::size_t>> groups;
+  if (options.pairs_within_tasks) {
+    std::stable_sort(samples.begin(), samples.end(),
+                     [&](std::size_t a, std::size_t b) { return set.tasks[a] < set.tasks[b]; });
+    for (const std::size_t sample : samples) {
+      const bool is_new =
+          groups.empty() || groups.back().size() == kGroup || set.tasks[groups.back().front()] != set.tasks[sample];
+      if (is_new) groups.emplace_back();
+      groups.back().push_back(sample);
+    }
+    shuffle(groups, rng);
+  } else {
+    for (std::size_t begin = 0; begin < samples.size(); begin += options.batch)
+      groups.emplace_back(
+          samples.begin() + static_cast<std::ptrdiff_t>(begin),
+          samples.begin() + static_cast<std::ptrdiff_t>(std::min(samples.size(), begin + options.batch)));
+  }
+  std::vector<Batch> batches;
+  for (const std::vector<std::size_t>& group : groups) {
+    if (batches.empty() || batches.back().samples.size() + group.size() > options.batch) batches.emplace_back();
+    batches.back().samples.insert(batches.back().samples.end(), group.begin(), group.end());
+    batches.back().groups.push_back(group.size());
+  }
+  return batches;
+}
+
+Tensor sentences_of(const cost::TrainingSet& set, std::span<const std::size_t> samples) {
+  const auto rows = static_cast<std::int64_t>(set.shape.rows), columns = static_cast<std::int64_t>(set.shape.columns);
+  Tensor all = torch::empty({static_cast<std::int64_t>(samples.size()), rows, columns});
+  const std::size_t size = set.shape.size();
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    set.copy_sentence(samples[i], std::span(all.data_ptr<float>() + i * size, size));
+  return all;
+}
+
+/// Labels that may be seen, one per head for each sample; NaN: none.
+struct Labels {
+  std::vector<float> numbers;
+  std::size_t heads = 0;
+
+  float at(std::size_t sample, std::size_t head) const { return numbers[sample * heads + head]; }
+};
+
+Labels visible_labels(const cost::TrainingSet& set, const std::vector<std::size_t>& targets,
+                      const TrainOptions& options) {
+  Labels labels{{}, targets.size()};
+  Rng rng = Rng(options.seed).fork(/*salt=*/7);
+  for (std::size_t i = 0; i < set.size(); ++i)
+    for (std::size_t h = 0; h < targets.size(); ++h) {
+      const bool is_hidden = h == 0 && !rng.chance(options.label_share);
+      labels.numbers.push_back(is_hidden ? std::nanf("") : set.label(i, targets[h]));
+    }
+  return labels;
+}
+
+/// The loss of a batch, and its gradient by the scores.
+struct BatchLoss {
+  double loss = 0;
+  Tensor gradient;
+};
+
+BatchLoss loss_of(const Tensor& scores, const Batch& batch, const Labels& labels, const TrainOptions& options) {
+  const Tensor values = scores.detach().contiguous();
+  BatchLoss result{0, torch::zeros_like(values)};
+  const auto* score = values.data_ptr<float>();
+  auto* gradient = result.gradient.data_ptr<float>();
+  const std::size_t heads = labels.heads;
+  for (std::size_t h = 0; h < heads; ++h) {
+    std::vector<float> seen_scores, seen_labels;
+    std::vector<std::size_t> seen, groups;
+    std::size_t next = 0;
+    for (const std::size_t size : batch.groups) {
+      std::size_t count = 0;
+      for (std::size_t i = 0; i < size; ++i, ++next) {
+        const float label = labels.at(batch.samples[next], h);
+        if (std::isnan(label)) continue;
+        seen.push_back(next);
+        seen_scores.push_back(score[next * heads + h]);
+        seen_labels.push_back(label);
+        ++count;
+      }
+      groups.push_back(count);
+    }
+    if (seen.empty()) continue;
+    if (options.loss == "mse") {
+      const auto count = static_cast<float>(seen.size());
+      for (std::size_t i = 0; i < seen.size(); ++i) {
+        const float off = seen_scores[i] - seen_labels[i];
+        result.loss += static_cast<double>(off * off / count);
+        gradient[seen[i] * heads + h] = 2 * off / count;
+      }
+      continue;
+    }
+    const cost::RankLoss rank = cost::lambda_rank(seen_scores, seen_labels, groups);
+    const auto share = 1 / static_cast<float>(groups.size());
+    result.loss += rank.loss * static_cast<double>(share);
+    for (std::size_t i = 0; i < seen.size(); ++i) gradient[seen[i] * heads + h] = rank.gradient[i] * share;
+  }
+  return result;
+}
+
+/// What is trained on, and what is held back.
+std::pair<std::vector<std::size_t>, std::vector<std::size_t>> split(const cost::TrainingSet& set,
+                                                                    const TrainOptions& options) {
+  std::vector<std::size_t> kept, held;
+  Rng rng = Rng(options.seed).fork(/*salt=*/3);
+  std::set<std::uint32_t> names(set.tasks.begin(), set.tasks.end());
+  std::vector<std::uint32_t> tasks(names.begin(), names.end());
+  shuffle(tasks, rng);
+  const std::set<std::uint32_t> held_tasks(
+      tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>((tasks.size() + kHeldBack - 1) / kHeldBack));
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    const bool is_held = options.validates_on_tasks ? held_tasks.contains(set.tasks[i]) : rng.chance(1.0 / kHeldBack);
+    (is_held ? held : kept).push_back(i);
+  }
+  return {kept, held};
+}
+
+/// The samples at these places alone, those of a task one after the other.
+cost::TrainingSet part_of(const cost::TrainingSet& set, const std::vector<std::size_t>& places) {
+  cost::TrainingSet part{.shape = set.shape, .schema = set.schema, .targets = set.targets, .first_rows = {0}};
+  for (const std::size_t i : places) {
+    const auto begin = static_cast<std::ptrdiff_t>(set.first_rows[i] * set.shape.columns);
+    const auto end = static_cast<std::ptrdiff_t>(set.first_rows[i + 1] * set.shape.columns);
+    part.numbers.insert(part.numbers.end(), set.numbers.begin() + begin, set.numbers.begin() + end);
+    part.first_rows.push_back(part.first_rows.back() + set.first_rows[i + 1] - set.first_rows[i]);
+    for (std::size_t t = 0; t < set.targets; ++t) part.labels.push_back(set.label(i, t));
+    part.tasks.push_back(set.tasks[i]);
+    part.programs.push_back(set.programs[i]);
+  }
+  return part;
+}
+
+/// Brings each feature to at most 1, for networks that read features as they are.
+void fit_scale(TorchNetwork& network, const cost::TrainingSet& set) {
+  if (network.spec().body != "sum") return;
+  Tensor scale = torch::ones({static_cast<std::int64_t>(set.shape.columns)});
+  auto* factor = scale.data_ptr<float>();
+  std::vector<float> largest(set.shape.columns, 0);
+  for (std::size_t i = 0; i < set.numbers.size(); ++i)
+    largest[i % set.shape.columns] = std::max(largest[i % set.shape.columns], std::abs(set.numbers[i]));
+  for (std::size_t c = 0; c < largest.size(); ++c) factor[c] = largest[c] > 0 ? 1 / largest[c] : 1;
+  network.set_scale(scale);
+}
+
+}  // namespace
+
+std::vector<double> predict(const TorchNetwork& network, const cost::TrainingSet& samples, std::size_t head) {
+  const torch::NoGradGuard guard;
+  constexpr std::size_t kAtOnce = 256;
+  std::vector<double> scores;
+  for (std::size_t begin = 0; begin < samples.size(); begin += kAtOnce) {
+    std::vector<std::size_t> places(std::min(kAtOnce, samples.size() - begin));
+    std::iota(places.begin(), places.end(), begin);
+    const Tensor found =
+        network.forward(sentences_of(samples, places)).select(1, static_cast<std::int64_t>(head)).contiguous();
+    scores.insert(scores.end(), found.data_ptr<float>(), found.data_ptr<float>() + found.numel());
+  }
+  return scores;
+}
+
+EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::TrainingSet& samples,
+                  const std::vector<std::size_t>& targets, const TrainOptions& options,
+                  const std::function<void(const EpochReport&)>& told) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  const auto [kept, held] = split(samples, options);
+  const cost::TrainingSet validation = part_of(samples, held);
+  const Labels labels = visible_labels(samples, targets, options);
+  fit_scale(network, samples);
+  torch::optim::Adam optimizer(network.parameters(),
+                               torch::optim::AdamOptions(options.rate).weight_decay(options.decay));
+  cost::Weights best_weights = network.weights();
+  EpochReport best;
+  best.validation_loss = std::numeric_limits<double>::infinity();
+  Rng rng = Rng(options.seed).fork(/*salt=*/11);
+  for (int epoch = 1, barren = 0; epoch <= options.epochs && barren < options.patience; ++epoch, ++barren) {
+    EpochReport report{.epoch = epoch, .epochs = options.epochs};
+    const std::vector<Batch> batches = make_batches(samples, kept, options, rng);
+    for (const Batch& batch : batches) {
+      optimizer.zero_grad();
+      const Tensor scores = network.forward(sentences_of(samples, batch.samples));
+      const BatchLoss found = loss_of(scores, batch, labels, options);
+      scores.backward(found.gradient);
+      torch::nn::utils::clip_grad_norm_(network.parameters(), options.largest_gradient);
+      optimizer.step();
+      report.loss += found.loss / static_cast<double>(batches.size());
+    }
+    Rng fixed(options.seed);
+    const std::vector<Batch> checks = make_batches(samples, held, options, fixed);
+    for (const Batch& batch : checks) {
+      const torch::NoGradGuard guard;
+      const Tensor scores = network.forward(sentences_of(samples, batch.samples));
+      report.validation_loss += loss_of(scores, batch, labels, options).loss / static_cast<double>(checks.size());
+    }
+    const cost::TopScores top = cost::evaluate_tasks(data, validation, targets[0], predict(network, validation, 0));
+    report.top_1 = top.top_1;
+    report.top_5 = top.top_5;
+    report.elapsed_s = std::chrono::duration<double>(Clock::now() - start).count();
+    report.left_s = report.elapsed_s / epoch * (options.epochs - epoch);
+    report.is_best = report.validation_loss < best.validation_loss;
+    if (report.is_best) {
+      best = report;
+      best_weights = network.weights();
+      barren = -1;
+    }
+    told(report);
+  }
+  network.set_weights(best_weights);
+  return best;
+}
+
+}  // namespace hone::trainer

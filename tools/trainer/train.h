@@ -1,0 +1,48 @@
+/// Training: batches, losses, the optimizer, and when to stop.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "torch_network.h"
+
+#include "hone/cost/evaluate.h"
+#include "hone/cost/training_set.h"
+
+namespace hone::trainer {
+
+struct TrainOptions {
+  std::string loss = "rank";        ///< "rank" or "mse"
+  bool pairs_within_tasks = false;  ///< rank only against programs of the same task
+  bool validates_on_tasks = false;  ///< hold back whole tasks, rather than a tenth of all programs
+  int epochs = 50;
+  int patience = 8;  ///< epochs without a gain after which it ends
+  std::size_t batch = 512;
+  double rate = 7e-4;
+  double decay = 1e-6;
+  double largest_gradient = 0.5;
+  double label_share = 1;  ///< of the first head's labels; the others are hidden
+  std::uint64_t seed = 1;
+};
+
+/// What is told after each epoch.
+struct EpochReport {
+  int epoch = 0, epochs = 0;
+  double loss = 0, validation_loss = 0;
+  double top_1 = 0, top_5 = 0;  ///< on what was held back, by the first head
+  double elapsed_s = 0, left_s = 0;
+  bool is_best = false;
+};
+
+/// Trains a network whose heads are for `targets`, by place in the data set, and leaves it at its best epoch; returns
+/// that epoch's report.
+EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::TrainingSet& samples,
+                  const std::vector<std::size_t>& targets, const TrainOptions& options,
+                  const std::function<void(const EpochReport&)>& told);
+
+/// The scores of all samples by a head.
+std::vector<double> predict(const TorchNetwork& network, const cost::TrainingSet& samples, std::size_t head);
+
+}  // namespace hone::trainer
