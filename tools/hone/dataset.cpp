@@ -23,7 +23,7 @@ namespace {
 struct DatasetOptions {
   std::string action, file, time;
   std::vector<std::string> models, targets, shapes;
-  std::int64_t programs = 160, seed = 1;
+  std::int64_t tasks = 0, programs = 160, seed = 1;
   double longest_ms = 20;
 };
 
@@ -67,6 +67,7 @@ Result<void> collect(const DatasetOptions& options) {
   if (options.models.empty())
     return error(ErrorCode::InvalidArgument, "hone dataset collect needs model files: FILE MODEL...");
   search::CollectOptions collecting{.targets = {},
+                                    .tasks = static_cast<std::size_t>(options.tasks),
                                     .programs = static_cast<std::size_t>(options.programs),
                                     .longest_ms = options.longest_ms,
                                     .seed = static_cast<std::uint64_t>(options.seed)};
@@ -150,6 +151,8 @@ Action add_dataset(CLI::App& parser) {
   add_texts(parser, "--shape", options->shapes, "NAME=N",
             "look at models in this shape as well, except those for testing: batch=4, sequence=32, image=160");
   constexpr std::int64_t kMost = 1'000'000;
+  add_number(parser, "--tasks", options->tasks, 0, kMost,
+             "how many tasks at most besides those for testing, drawn at random; 0: all (0)");
   add_number(parser, "--programs", options->programs, 1, kMost, "how many programs of each task (160)");
   add_text(parser, "--time", options->time, "TIME", "stop after this: 90s, 5m or 1h (when all is collected)");
   add_number(parser, "--seed", options->seed, 0, kMost, "of what is drawn (1)");

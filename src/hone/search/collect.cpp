@@ -56,12 +56,8 @@ class Collector {
       HONE_TRY(const std::size_t place, file_.add_target(codegen::to_string(target)));
       targets_.push_back(place);
     }
-    progress_.tasks = tasks.size();
-    std::vector<std::size_t> order(tasks.size());
-    std::iota(order.begin(), order.end(), 0);
-    Rng rng(options_.seed);
-    for (std::size_t i = order.size(); i > 1; --i)
-      std::swap(order[i - 1], order[static_cast<std::size_t>(rng.uniform(0, static_cast<std::int64_t>(i) - 1))]);
+    const std::vector<std::size_t> order = choose_tasks(tasks);
+    progress_.tasks = order.size();
     measure::MeasurerOptions measuring = options_.measurer;
     measuring.stop = options_.stop;
     measuring.target = options_.targets.front();
@@ -85,6 +81,23 @@ class Collector {
  private:
   bool is_over() const {
     return (options_.stop && *options_.stop) || (options_.seconds > 0 && elapsed_since(start_) >= options_.seconds);
+  }
+
+  /// All tasks for testing and so many of the others as are wanted, in an order drawn from the seed.
+  std::vector<std::size_t> choose_tasks(const std::vector<CollectTask>& tasks) const {
+    std::vector<std::size_t> order(tasks.size());
+    std::iota(order.begin(), order.end(), 0);
+    Rng rng(options_.seed);
+    for (std::size_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1], order[static_cast<std::size_t>(rng.uniform(0, static_cast<std::int64_t>(i) - 1))]);
+    if (options_.tasks == 0) return order;
+    std::size_t others = 0;
+    std::erase_if(order, [&](std::size_t i) {
+      const bool is_test = std::any_of(tasks[i].networks.begin(), tasks[i].networks.end(),
+                                       [](const auto& use) { return cost::is_test_network(use.first); });
+      return !is_test && ++others > options_.tasks;
+    });
+    return order;
   }
 
   Result<void> collect_task(const CollectTask& task) {
@@ -161,8 +174,11 @@ class Collector {
     rng_ = Rng(options_.seed).fork(ir::structural_hash(task.task->naive()).low);
     for (std::size_t t = 0; t < options_.targets.size(); ++t)
       for (const char* name : {"mapping", "sketch", "template"}) {
-        HONE_TRY(auto space, space::make_space(name, *task.task, options_.targets[t]));
-        if (space::size_of(*space) > 1) sources_.push_back({std::move(space), t});
+        Result<std::unique_ptr<space::Space>> space = space::make_space(name, *task.task, options_.targets[t]);
+        if (!space)
+          log::warning("collect", "{}: {}", task.name, space.error().message);
+        else if (space::size_of(**space) > 1)
+          sources_.push_back({*std::move(space), t});
       }
     codegen::Target one_thread = options_.targets.front();
     one_thread.threads = 1;

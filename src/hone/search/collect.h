@@ -37,6 +37,7 @@ struct CollectProgress {
 
 struct CollectOptions {
   std::vector<codegen::Target> targets;  ///< at least one
+  std::size_t tasks = 0;                 ///< for training at most, drawn from the seed; 0: all
   std::size_t programs = 160;            ///< of each task, if there are so many
   std::size_t first_pass = 32;           ///< of each task before any gets more; each further pass doubles it
   double longest_ms = 20;  ///< tasks that take longer at best on the first target, and programs that do, go no further

@@ -73,6 +73,19 @@ TEST_F(CollectTest, MeasuresTheSameProgramsOnEachTarget) {
   EXPECT_EQ(drawn_for.size(), 2u) << "programs come from the spaces of all targets";
 }
 
+TEST_F(CollectTest, LeavesOutTasksForTrainingButNoneForTesting) {
+  CollectTask tested = collected_product(7, 16, 5);
+  tested.networks = {{"vit", 1}, {"resnet50", 1}};
+  options_.tasks = 1;
+  options_.programs = 2;
+  const Result<CollectProgress> end = run({collected_product(13, 48, 17), tested, collected_product(32, 32, 8)});
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(end->tasks, 2u);
+  const cost::Dataset data = cost::read_dataset(file_).value();
+  ASSERT_EQ(data.tasks.size(), 2u);
+  EXPECT_EQ(cost::is_test_task(data.tasks[0]) + cost::is_test_task(data.tasks[1]), 1);
+}
+
 TEST_F(CollectTest, GoesOnWhereItEnded) {
   const CollectTask task = collected_product(13, 48, 17);
   std::atomic<bool> stop = false;

@@ -1,6 +1,7 @@
 /// The template of depthwise convolutions over channels in blocks: a tile of positions of one vector of channels, the
 /// padding computed where it is read.
-#include <algorithm>
+#include <functional>
+#include <numeric>
 #include <optional>
 
 #include "hone/schedule/primitives.h"
@@ -56,7 +57,10 @@ Result<void> apply_depthwise(Config& config, Schedule& draft, const TemplateCont
   };
   const Factors ow = parts.row ? config.split("tile_ow", parts.row->extent, narrow(registers / 2)) : Factors{0, 1};
   const Factors oh = line ? config.split("tile_oh", line->extent, narrow(4)) : Factors{0, 1};
-  const std::vector<Mark> marks = config.annotate("unroll", window.size(), "unroll_none");
+  // Large windows, and those over the channels of a group, are written out only where a search tries it.
+  const std::int64_t most = std::accumulate(extents.begin(), extents.end(), registers / 2, std::multiplies<>());
+  const std::vector<Mark> marks =
+      config.annotate("unroll", window.size(), most <= kMostCopies ? "unroll_none" : "none_unroll");
   const std::vector<std::string> order = config.reorder("order", {"oc", "oh", "ow"});
   config.keep_if([=, has_row = parts.row.has_value(), has_line = line.has_value()](const Decisions& decided) {
     const std::int64_t positions =

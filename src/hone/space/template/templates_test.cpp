@@ -90,6 +90,7 @@ std::vector<Fits> tasks() {
       blocked("conv2d_1x1", {32, 16, 1, 1, 1, 1, 1, 16, 16}),
       blocked("depthwise", {32, 32, 7, 13, 3, 1, 32, 16, 16}),
       blocked("depthwise", {16, 16, 9, 9, 5, 2, 16, 16, 16}),
+      blocked("depthwise", {16, 16, 9, 9, 7, 1, 16, 16, 16}),
       blocked("depthwise", {16, 16, 1, 3, 3, 1, 16, 16, 8}),
       winograd(20, 36, 13, 11, 4),
       winograd(17, 5, 7, 7, 2),
