@@ -18,6 +18,7 @@ struct ClaimOptions {
   std::int64_t trials = 0;  ///< of the search that is compared with; 0: as many as the claim names
   double seconds = 0;       ///< of each timed search; 0: as long as the claim says
   std::uint64_t seed = 1;
+  std::vector<std::string> networks = {};  ///< files of trained cost models
   std::string only = {};  ///< tasks whose name has this in it
   bool all = false;       ///< every task, where a choice of them is the default
 
@@ -30,6 +31,7 @@ Result<Report> autotvm_claim(const ClaimOptions& options);
 Result<Report> ansor_claim(const ClaimOptions& options);
 Result<Report> droplet_claim(const ClaimOptions& options);
 Result<Report> hidet_claim(const ClaimOptions& options);
+Result<Report> tlp_claim(const ClaimOptions& options);
 
 /// A claim by the name that --claims knows.
 struct Claim {
