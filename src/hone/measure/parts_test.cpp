@@ -101,6 +101,13 @@ TEST(Timing, TheNumberOfCallsIsGrownAndKept) {
   for (const double ns : samples[0].ns) EXPECT_GE(ns, 100e3);
 }
 
+TEST(Timing, ThreeSamplesAreEnoughOfWhatTakesLong) {
+  int calls = 0;
+  const Timing timing{.repeats = 9, .min_repeat_ms = 0, .enough_ms = 1};
+  EXPECT_EQ(time_in_turns({sleeper(calls, 1000)}, timing)[0].ns.size(), 3u);
+  EXPECT_EQ(time_in_turns({sleeper(calls, 0)}, {.repeats = 9, .min_repeat_ms = 0, .enough_ms = 1e9})[0].ns.size(), 9u);
+}
+
 TEST(Timing, SeveralProgramsTakeTurns) {
   std::string order;
   const auto tell = [&](char name) { return Timed{[&order, name] { return order += name, true; }, [] {}}; };

@@ -17,7 +17,7 @@ void fields(Archive& archive, Fill& fill) {
 
 template <typename Archive>
 void fields(Archive& archive, Timing& timing) {
-  archive(timing.repeats, timing.min_repeat_ms, timing.cache, timing.hopeless_ns);
+  archive(timing.repeats, timing.min_repeat_ms, timing.enough_ms, timing.cache, timing.hopeless_ns);
 }
 
 template <typename Archive>

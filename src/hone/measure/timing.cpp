@@ -25,10 +25,11 @@ class Sampler {
   Sampler(const Timed& timed, const Timing& timing) : timed_(timed), timing_(timing) {}
 
   void sample() {
-    if (!samples_.is_ok || is_hopeless_) return;
+    if (!samples_.is_ok || is_hopeless_ || is_enough()) return;
     if (timing_.cache == CacheState::Flushed && timed_.flush) timed_.flush();
     const std::optional<double> elapsed = samples_.ns.empty() ? grow() : time_calls(timed_, samples_.calls);
     if (elapsed) {
+      total_ns_ += *elapsed;
       samples_.ns.push_back(*elapsed / static_cast<double>(samples_.calls));
     } else {
       samples_ = {.is_ok = false, .ns = {}, .calls = samples_.calls};
@@ -38,6 +39,11 @@ class Sampler {
   Samples take() { return std::move(samples_); }
 
  private:
+  bool is_enough() const {
+    constexpr std::size_t kFewest = 3;
+    return timing_.enough_ms > 0 && samples_.ns.size() >= kFewest && total_ns_ >= timing_.enough_ms * 1e6;
+  }
+
   /// The first sample: grows the number of calls until it takes long enough.
   std::optional<double> grow() {
     const double wanted_ns = timing_.min_repeat_ms * 1e6;
@@ -56,6 +62,7 @@ class Sampler {
   const Timed& timed_;
   const Timing& timing_;
   Samples samples_;
+  double total_ns_ = 0;
   bool is_hopeless_ = false;
 };
 

@@ -60,6 +60,7 @@ enum class CacheState : std::uint8_t {
 struct Timing {
   int repeats = 3;           ///< samples; all are kept
   double min_repeat_ms = 2;  ///< a sample calls the program as often as this takes, at least once
+  double enough_ms = 0;      ///< once samples took so long together, three of them are enough; 0: never
   CacheState cache = CacheState::Warm;
   /// A program whose first timed call takes longer than this is hopeless: that call is its only sample. 0: never.
   double hopeless_ns = 0;

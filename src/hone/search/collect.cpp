@@ -9,6 +9,7 @@
 #include "hone/ir/equal.h"
 #include "hone/ir/text.h"
 #include "hone/measure/records/task_key.h"
+#include "hone/measure/statistics.h"
 #include "hone/search/model_scorer.h"
 #include "hone/space/candidate.h"
 #include "hone/space/default_program.h"
@@ -305,9 +306,9 @@ class Collector {
         if (result.status == measure::TrialStatus::NotRun || !stored) return;
         ++progress_.measured;
         progress_.failures += result.is_ok() ? 0 : 1;
-        stored =
-            file_.add_label(missing[i]->place, targets_[t], result.is_ok() ? result.median_ns() * 1e-9 : cost::kFailed,
-                            measure::to_string(result.status));
+        stored = file_.add_label(missing[i]->place, targets_[t],
+                                 result.is_ok() ? measure::minimum(result.samples_ns) * 1e-9 : cost::kFailed,
+                                 measure::to_string(result.status));
         tell();
       }));
       if (!stored) return stored;

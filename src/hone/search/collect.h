@@ -2,7 +2,8 @@
 ///
 /// The programs of a task come from the spaces of all targets, a part of them at random, the others changed and crossed
 /// from the fastest so far, so that a model sees what it will have to choose among. Each program is measured on every
-/// target, the programs of a task close together in time. What is measured is in the file at once; called again,
+/// target, the programs of a task close together in time, and the fastest of a dozen short samples counts: what else
+/// runs on a machine only ever slows a program down. What is measured is in the file at once; called again,
 /// collecting goes on where it ended.
 #pragma once
 
@@ -43,8 +44,9 @@ struct CollectOptions {
   double longest_ms = 20;  ///< tasks that take longer at best on the first target, and programs that do, go no further
   std::uint64_t seed = 1;
   double seconds = 0;  ///< of wall time; 0: no limit
-  measure::MeasurerOptions measurer = {
-      .timing = {.repeats = 3, .min_repeat_ms = 1.5}, .compile_timeout_ms = 8'000, .run_timeout_ms = 4'000};
+  measure::MeasurerOptions measurer = {.timing = {.repeats = 12, .min_repeat_ms = 0.4, .enough_ms = 10},
+                                       .compile_timeout_ms = 8'000,
+                                       .run_timeout_ms = 4'000};
   const std::atomic<bool>* stop = nullptr;
   /// Told after each trial.
   std::function<void(const CollectProgress&)> progress = {};
