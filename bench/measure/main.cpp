@@ -91,7 +91,7 @@ Result<void> run(int trials, int threads, double min_repeat_ms) {
     for (const measure::MeasureResult& result : results) {
       compile_ms.push_back(result.compile_ms);
       trial_ms.push_back(result.trial_ms);
-      kernel_ns.push_back(result.median_ns());
+      kernel_ns.push_back(result.min_ns());
       if (!result.is_ok() && failed++ == 0) fmt::print(stderr, "{}: {}\n", to_string(result.status), result.message);
     }
     const double rate = trials / elapsed, compile = measure::median(compile_ms), kernel = measure::median(kernel_ns);

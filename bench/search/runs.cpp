@@ -133,7 +133,7 @@ Result<Run> run(const NamedTask& task, const How& how, const codegen::Target& ta
   for (const measure::Record& record : found) {
     if (measure::find_adoption(record) || run.trials.size() == times.size()) continue;
     const bool is_ok = record.status == measure::TrialStatus::Ok;
-    run.trials.push_back({record.candidate, is_ok ? record.median_ns() : kInfinity, times[run.trials.size()]});
+    run.trials.push_back({record.candidate, is_ok ? record.min_ns() : kInfinity, times[run.trials.size()]});
   }
   if (run.best.empty())
     for (const Tried& tried : run.trials)
@@ -156,7 +156,7 @@ Result<std::vector<double>> time_in_turns(const NamedTask& task, const std::vect
   HONE_TRY(measure::Measurer measurer, measure::Measurer::start({.target = target}));
   std::vector<double> times;
   for (const measure::MeasureResult& result : measurer.compare(inputs, {.repeats = 15}))
-    times.push_back(result.is_ok() ? result.median_ns() : kInfinity);
+    times.push_back(result.is_ok() ? result.min_ns() : kInfinity);
   return times;
 }
 

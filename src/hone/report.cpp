@@ -67,7 +67,7 @@ double fastest_trial(const Subject& subject, const Chosen& of) {
   double ns = kInfinity;
   for (const measure::Record& record : subject.records)
     if (record.status == measure::TrialStatus::Ok && record.candidate == wanted && !measure::find_adoption(record))
-      ns = std::min(ns, record.median_ns());
+      ns = std::min(ns, record.min_ns());
   return ns;
 }
 
@@ -93,7 +93,7 @@ void fill_times(const Subject& subject, ReportTask& task) {
   } else if (subject.chosen.origin == Origin::Nearest) {
     task.chosen_ns = fastest_trial(subject, subject.chosen);
   } else if (subject.chosen.record) {
-    task.chosen_ns = subject.chosen.record->median_ns();
+    task.chosen_ns = subject.chosen.record->min_ns();
     const std::optional<measure::Adoption> adoption = measure::find_adoption(*subject.chosen.record);
     if (adoption && std::isfinite(adoption->first_ns) && is_default(subject, adoption->first))
       task.default_ns = adoption->first_ns;
@@ -137,7 +137,7 @@ void fill_history(const std::vector<Subject>& subjects, Report& report) {
       if (!is_ok) count_failure(*event.record, task.failures);
     }
     task.history.push_back(
-        {static_cast<double>(active_ms) * 1e-3, is_ok ? event.record->median_ns() : kInfinity, is_adopted});
+        {static_cast<double>(active_ms) * 1e-3, is_ok ? event.record->min_ns() : kInfinity, is_adopted});
   }
   report.tuning_s = static_cast<double>(active_ms) * 1e-3;
 }
@@ -191,8 +191,8 @@ Result<void> measure_tasks(const std::vector<Subject>& subjects, const codegen::
       if (task.default_text.candidate == task.chosen_text.candidate) break;
     }
     const auto results = measurer.compare(inputs, measurer.options().timing);
-    task.default_ns = results.front().median_ns();
-    task.chosen_ns = results.back().median_ns();
+    task.default_ns = results.front().min_ns();
+    task.chosen_ns = results.back().min_ns();
   }
   report.is_measured = true;
   return {};

@@ -18,7 +18,7 @@ namespace hone {
 /// A trial of a task, in the order in which they were made.
 struct ReportTrial {
   double seconds = 0;       ///< of tuning since the first trial of the model, pauses left out
-  double ns = 0;            ///< the median; infinity for a failure
+  double ns = 0;            ///< the fastest sample; infinity for a failure
   bool is_adopted = false;  ///< it is no trial but the comparison that its candidate won
 };
 

@@ -79,7 +79,7 @@ void show_choice(const TaskExplanation& explained, const std::string& records) {
   const Chosen& chosen = explained.chosen;
   if (!explained.refusal.empty()) fmt::print("what the records say cannot be built: {}\n", explained.refusal);
   if (chosen.origin == Origin::Exact)
-    fmt::print("compiled: tuned for this task, {} us a call by {}\n", us_text(chosen.record->median_ns()), records);
+    fmt::print("compiled: tuned for this task, {} us a call by {}\n", us_text(chosen.record->min_ns()), records);
   else if (chosen.origin == Origin::Nearest)
     fmt::print("compiled: tuned for the near shapes {} (task {}), by {}\n", shapes_text(chosen.record->task.shapes),
                chosen.record->task.key.substr(0, kKeyDigits), records);

@@ -68,13 +68,12 @@ Result<void> show(const Records& records, const std::string& digits, std::int64_
   HONE_TRY(const std::vector<std::string> keys, find_tasks(records, digits));
   for (const std::string& key : keys) {
     HONE_TRY(std::vector<measure::Record> found, records.find({.task = key}));
-    std::stable_sort(found.begin(), found.end(),
-                     [](const auto& a, const auto& b) { return a.median_ns() < b.median_ns(); });
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.min_ns() < b.min_ns(); });
     fmt::print("task {}\n{}\n", key, found.front().task.text);
-    Table table({"median us", "min us", "status", "checked", "candidate"});
+    Table table({"min us", "median us", "status", "checked", "candidate"});
     for (std::size_t i = 0; i < std::min(found.size(), static_cast<std::size_t>(count)); ++i) {
       const measure::Record& record = found[i];
-      table.add({us_text(record.median_ns()), us_text(record.min_ns()), std::string(to_string(record.status)),
+      table.add({us_text(record.min_ns()), us_text(record.median_ns()), std::string(to_string(record.status)),
                  record.is_checked ? "yes" : "no", record.candidate});
     }
     fmt::print("{}", table.text());

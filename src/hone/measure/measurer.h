@@ -6,7 +6,7 @@
 ///     std::vector<measure::MeasureInput> batch;
 ///     for (const ir::Function& p : scheduled) batch.push_back({measure::split_packing(p), data});
 ///     for (const measure::MeasureResult& result : measurer.measure(batch))
-///       if (result.is_ok()) fmt::print("{:.1f} us\n", result.median_ns() * 1e-3);
+///       if (result.is_ok()) fmt::print("{:.1f} us\n", result.min_ns() * 1e-3);
 ///
 /// A program that crashes, hangs, takes too much memory, gives NaN or a wrong answer costs its own trial and nothing
 /// else: the result says so, and the worker is started again. Workers live on between trials and batches, so that a

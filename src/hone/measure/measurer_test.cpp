@@ -82,6 +82,7 @@ func wrong(A: f32[1000], B: f32[1000]) {
 MeasurerOptions quick_options(int threads = 1) {
   MeasurerOptions options;
   options.target.threads = threads;
+  options.timing.repeats = 3;
   options.timing.min_repeat_ms = 0.2;
   return options;
 }
@@ -101,7 +102,7 @@ TEST(Measurer, AProgramIsTimed) {
   EXPECT_EQ(result.samples_ns.size(), 3u);
   EXPECT_GT(result.min_ns(), 10);
   EXPECT_LT(result.min_ns(), 1e6);
-  EXPECT_GE(result.median_ns(), result.min_ns());
+  for (const double ns : result.samples_ns) EXPECT_GE(ns, result.min_ns());
   EXPECT_GE(static_cast<double>(result.calls) * result.samples_ns[0], 0.2e6) << "the number of calls was not grown";
   EXPECT_GT(result.compile_ms, 0);
   EXPECT_TRUE(result.is_checked);
@@ -253,7 +254,7 @@ func slow(A: f32[1000], B: f32[1000]) {
   EXPECT_EQ(slow.status, TrialStatus::Ok) << slow.message;
   EXPECT_EQ(fast.samples_ns.size(), 3u);
   EXPECT_EQ(slow.samples_ns.size(), 3u);
-  EXPECT_LT(fast.median_ns(), slow.median_ns());
+  EXPECT_LT(fast.min_ns(), slow.min_ns());
   const auto [good, bad] = measurer.compare(input(kDouble, data), input(kWrong, data));
   EXPECT_EQ(good.status, TrialStatus::Ok);
   EXPECT_EQ(bad.status, TrialStatus::WrongAnswer);

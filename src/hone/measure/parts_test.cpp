@@ -94,7 +94,7 @@ Timed sleeper(int& calls, int us) {
 TEST(Timing, TheNumberOfCallsIsGrownAndKept) {
   int calls = 0;
   const std::vector<Samples> samples =
-      time_in_turns({sleeper(calls, 100)}, {.repeats = 4, .min_repeat_ms = 100, .hopeless_ns = 0});
+      time_in_turns({sleeper(calls, 100)}, {.repeats = 4, .min_repeat_ms = 100, .enough_ms = 0});
   ASSERT_EQ(samples[0].ns.size(), 4u);
   EXPECT_GT(samples[0].calls, 1);
   EXPECT_GE(calls, 4 * samples[0].calls);

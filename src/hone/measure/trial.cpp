@@ -44,6 +44,5 @@ std::string_view to_string(CacheState state) { return name_of(kCacheNames, state
 std::optional<CacheState> find_cache_state(std::string_view name) { return find_name(kCacheNames, name); }
 
 double MeasureResult::min_ns() const { return minimum(samples_ns); }
-double MeasureResult::median_ns() const { return median(samples_ns); }
 
 }  // namespace hone::measure

@@ -58,9 +58,9 @@ enum class CacheState : std::uint8_t {
 
 /// How programs are timed.
 struct Timing {
-  int repeats = 3;           ///< samples; all are kept
-  double min_repeat_ms = 2;  ///< a sample calls the program as often as this takes, at least once
-  double enough_ms = 0;      ///< once samples took so long together, three of them are enough; 0: never
+  int repeats = 8;              ///< samples; all are kept
+  double min_repeat_ms = 0.75;  ///< a sample calls the program as often as this takes, at least once
+  double enough_ms = 6;         ///< once samples took so long together, three of them are enough; 0: never
   CacheState cache = CacheState::Warm;
   /// A program whose first timed call takes longer than this is hopeless: that call is its only sample. 0: never.
   double hopeless_ns = 0;
@@ -99,8 +99,9 @@ struct MeasureResult {
   std::string message = {};  ///< for people: what went wrong
 
   bool is_ok() const { return status == TrialStatus::Ok; }
+  /// The fastest sample, which candidates are compared by: what else runs on a machine only ever slows a program down.
+  /// Infinity unless Ok.
   double min_ns() const;
-  double median_ns() const;  ///< what candidates are compared by; infinity unless Ok
 };
 
 }  // namespace hone::measure

@@ -22,7 +22,7 @@ bool is_faster(const Outcome& challenger, const Outcome& incumbent, const Drople
   if (!incumbent.is_ok()) return true;
   if (challenger.seconds > incumbent.seconds * (1 - options.smallest_gain)) return false;
   if (challenger.samples.size() < options.samples) return false;
-  // Of a candidate from elsewhere only the median may be known; it must not stay for ever because of that.
+  // Of a candidate from elsewhere only the fastest sample may be known; it must not stay for ever because of that.
   if (incumbent.samples.size() < options.samples) return true;
   return measure::mean(challenger.samples) < measure::mean(incumbent.samples) &&
          measure::welch_p_value(challenger.samples, incumbent.samples) <= options.significance;

@@ -180,7 +180,7 @@ TEST(Droplet, KeepsTheIncumbentWhenTheDifferenceIsNoise) {
   EXPECT_EQ(search->best(), (Candidate{0, {0, 2}}));
 }
 
-TEST(Droplet, ReplacesAnIncumbentOfWhichOnlyTheMedianIsKnown) {
+TEST(Droplet, ReplacesAnIncumbentOfWhichOnlyOneNumberIsKnown) {
   const Knobs space = knobs_of({9, 9});
   SearchSetup setup;
   setup.known = {{space.first(), {1.0, {}}}};

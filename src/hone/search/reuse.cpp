@@ -115,7 +115,7 @@ std::optional<Reused> find_reusable(const measure::Records& records, const space
 
   std::vector<std::pair<double, const measure::Record*>> smaller, near;
   for (const measure::Record& record : *family) {
-    const double far = distance(key, record.task), scaled_ns = record.median_ns() * ratio(key, record.task);
+    const double far = distance(key, record.task), scaled_ns = record.min_ns() * ratio(key, record.task);
     if (std::isfinite(scaled_ns) && far <= kFarthestCompatible) smaller.emplace_back(scaled_ns, &record);
     if (far <= kFarthest) near.emplace_back(far, &record);
   }

@@ -24,7 +24,7 @@ using space::Space;
 
 /// What came of a candidate.
 struct Outcome {
-  double seconds = std::numeric_limits<double>::infinity();  ///< the median; infinity if the trial failed
+  double seconds = std::numeric_limits<double>::infinity();  ///< the fastest sample; infinity if the trial failed
   std::vector<double> samples = {};                          ///< in seconds, untrimmed
 
   bool is_ok() const { return seconds < std::numeric_limits<double>::infinity(); }

@@ -41,7 +41,7 @@ std::vector<measure::Record> spread(std::vector<measure::Record> all, std::size_
     return measure::find_adoption(record) || record.status == TrialStatus::NotRun || record.trace == "[]" ||
            record.cache != measure::CacheState::Warm;
   });
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.median_ns() < b.median_ns(); });
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.min_ns() < b.min_ns(); });
   if (all.size() <= most) return all;
   std::vector<measure::Record> chosen;
   for (std::size_t i = 0; i < most; ++i) chosen.push_back(std::move(all[i * all.size() / most]));
@@ -62,7 +62,7 @@ struct Lesson {
       if (!program) continue;  // of another algorithm than the direct one, whose program is not stored
       programs.push_back(*std::move(program));
       traces.push_back(*std::move(trace));
-      seconds.push_back(record.status == TrialStatus::Ok ? record.median_ns() * 1e-9 : cost::kFailed);
+      seconds.push_back(record.status == TrialStatus::Ok ? record.min_ns() * 1e-9 : cost::kFailed);
     }
   }
 

@@ -32,16 +32,25 @@ constexpr double kSmallestGain = 0.01;
 /// What takes so many times as long as the fastest is timed once.
 constexpr double kHopeless = 3;
 constexpr double kSignificance = 0.05;
-constexpr int kCrownRepeats = 7;
+constexpr int kCrownRepeats = 15;
 /// Where a search ranks all candidates again and again, it gets to know so many new ones each time.
 constexpr std::size_t kBuiltPerRound = 64;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 Outcome outcome_of(const std::vector<double>& samples_ns) {
-  Outcome outcome{measure::median(samples_ns) * 1e-9, {}};
+  Outcome outcome{measure::minimum(samples_ns) * 1e-9, {}};
   for (const double sample : samples_ns) outcome.samples.push_back(sample * 1e-9);
   return outcome;
+}
+
+/// Whether two programs differ, by the faster half of the samples of each: the others were disturbed.
+bool is_surely_other(std::vector<double> a, std::vector<double> b) {
+  for (std::vector<double>* samples : {&a, &b}) {
+    std::sort(samples->begin(), samples->end());
+    samples->resize((samples->size() + 1) / 2);
+  }
+  return measure::welch_p_value(a, b) < kSignificance;
 }
 
 /// One task under tuning.
@@ -187,7 +196,7 @@ class Tuner {
     state.progress->reused = to_string(found->origin);
     const Result<Candidate> as_recorded = space::parse_candidate(*state.space, found->record.candidate);
     if (found->origin == Origin::Exact && as_recorded) {
-      lead(state, *as_recorded, found->record.median_ns());
+      lead(state, *as_recorded, found->record.min_ns());
       if (const std::optional<measure::Adoption> adoption = measure::find_adoption(found->record))
         if (std::isfinite(adoption->first_ns)) state.progress->first_ns = adoption->first_ns;
     } else if (found->origin == Origin::Exact && space::parse_candidate(*found->space, found->record.candidate)) {
@@ -205,8 +214,8 @@ class Tuner {
     if (!made) return;
     state.incumbent = {found.record.candidate, std::make_shared<const Built>(Built{made->program(), made->trace()})};
     state.is_leader_recorded = true;
-    state.leader_seconds = found.record.median_ns() * 1e-9;
-    state.progress->best_ns = found.record.median_ns();
+    state.leader_seconds = found.record.min_ns() * 1e-9;
+    state.progress->best_ns = found.record.min_ns();
     state.progress->best = found.record.candidate;
   }
 
@@ -362,26 +371,26 @@ class Tuner {
     }
     measure::Timing timing = options_.measurer.timing;
     timing.repeats = std::max(timing.repeats, kCrownRepeats);
+    timing.enough_ms *= 4;
     const std::vector<measure::MeasureResult> results = measurer_->compare(inputs, timing);
     std::size_t best = 0;
     for (std::size_t i = 1; i < results.size(); ++i) {
       if (!results[i].is_ok() || !results[i].is_checked) continue;
-      const bool is_faster = results[i].median_ns() < results[best].median_ns() * (best == 0 ? 1 - kSmallestGain : 1);
-      const bool is_sure =
-          !results[0].is_ok() || measure::welch_p_value(results[i].samples_ns, results[0].samples_ns) < kSignificance;
+      const bool is_faster = results[i].min_ns() < results[best].min_ns() * (best == 0 ? 1 - kSmallestGain : 1);
+      const bool is_sure = !results[0].is_ok() || is_surely_other(results[i].samples_ns, results[0].samples_ns);
       if (is_faster && is_sure) best = i;
     }
     if (!results[best].is_ok() || !results[best].is_checked) return;
     double first_ns = kInfinity;
     for (std::size_t i = 0; i < rivals.size(); ++i)
-      if (rivals[i] == state.space->first() && results[i].is_ok()) first_ns = results[i].median_ns();
+      if (rivals[i] == state.space->first() && results[i].is_ok()) first_ns = results[i].min_ns();
     if (std::isfinite(first_ns)) state.progress->first_ns = first_ns;
     const std::string first_json = space::to_json(*state.space, state.space->first());
     if (best != 0 || !state.is_leader_recorded)
       store(state, *rivals[best], results[best], measure::adopted_tags({first_ns, first_json}));
-    state.leader_seconds = results[best].median_ns() * 1e-9;
-    state.progress->best_ns = results[best].median_ns();
-    if (rivals[best]) lead(state, *rivals[best], results[best].median_ns());
+    state.leader_seconds = results[best].min_ns() * 1e-9;
+    state.progress->best_ns = results[best].min_ns();
+    if (rivals[best]) lead(state, *rivals[best], results[best].min_ns());
     // What was beaten in turns is as slow as that says: it does not challenge again.
     for (Trial& trial : state.ok)
       for (std::size_t i = 0; i < rivals.size(); ++i)

@@ -245,7 +245,7 @@ Result<std::optional<Record>> Records::best(std::string_view task, std::string_v
   HONE_TRY(Statement query, impl_->database.prepare(
                                 std::string(kColumns) +
                                 " WHERE t.key = ? AND g.text = ? AND r.cache = ? AND r.status = 'ok' AND r.checked = 1"
-                                " AND r.median_ns IS NOT NULL ORDER BY r.median_ns, r.id LIMIT 1"));
+                                " AND r.min_ns IS NOT NULL ORDER BY r.min_ns, r.id LIMIT 1"));
   query.bind_all(task, target, to_string(cache));
   HONE_TRY(std::vector<Record> found, impl_->rows(std::move(query)));
   if (found.empty()) return std::optional<Record>();
@@ -258,8 +258,8 @@ Result<std::vector<Record>> Records::best_of_family(const TaskKey& task, std::st
            impl_->database.prepare(std::string(kColumns) +
                                    " WHERE t.family = ? AND t.key != ? AND g.text = ? AND r.id = (SELECT b.id FROM"
                                    " records b WHERE b.task = r.task AND b.target = r.target AND b.cache = ? AND"
-                                   " b.status = 'ok' AND b.checked = 1 AND b.median_ns IS NOT NULL"
-                                   " ORDER BY b.median_ns, b.id LIMIT 1) ORDER BY t.id"));
+                                   " b.status = 'ok' AND b.checked = 1 AND b.min_ns IS NOT NULL"
+                                   " ORDER BY b.min_ns, b.id LIMIT 1) ORDER BY t.id"));
   query.bind_all(task.family, task.key, target, to_string(cache));
   return impl_->rows(std::move(query));
 }
@@ -318,7 +318,7 @@ Result<std::vector<TaskSummary>> Records::summaries() const {
   HONE_TRY(Statement query,
            impl_->database.prepare(
                "SELECT t.key, t.family, t.text, t.shapes, t.constants, g.text, count(*), sum(r.status != 'ok'),"
-               " min(CASE WHEN r.checked = 1 THEN r.median_ns END) AS best FROM records r JOIN tasks t ON t.id = r.task"
+               " min(CASE WHEN r.checked = 1 THEN r.min_ns END) AS best FROM records r JOIN tasks t ON t.id = r.task"
                " JOIN targets g ON g.id = r.target GROUP BY r.task, r.target ORDER BY t.id, g.id"));
   std::vector<TaskSummary> summaries;
   for (;;) {
@@ -399,7 +399,7 @@ Result<std::int64_t> Records::prune(std::int64_t keep, bool keep_failures) {
              impl_->database.prepare(
                  "DELETE FROM records WHERE (status = 'ok' OR ? = 0) AND"
                  " json_extract(tags, '$.adopted') IS NOT 1 AND id NOT IN (SELECT id FROM (SELECT id,"
-                 " row_number() OVER (PARTITION BY task, target, cache, checked ORDER BY median_ns, id) AS place"
+                 " row_number() OVER (PARTITION BY task, target, cache, checked ORDER BY min_ns, id) AS place"
                  " FROM records WHERE status = 'ok') WHERE place <= ?)"));
     HONE_TRY(remove.bind_all(std::int64_t{keep_failures}, keep).run());
     deleted = impl_->database.changes();

@@ -111,8 +111,8 @@ TEST(Records, TheBestIsTheFastestThatWasChecked) {
   elsewhere.target = "cpu -mcpu=other -threads=1";
   for (const Record& other : {unchecked, flushed, elsewhere, record(matmul_task(9, 16, 32), 80)})
     ASSERT_TRUE(records.insert(other));
-  EXPECT_EQ(records.best(task.key, kTarget).value()->median_ns(), 201);
-  EXPECT_EQ(records.best(task.key, kTarget, CacheState::Flushed).value()->median_ns(), 61);
+  EXPECT_EQ(records.best(task.key, kTarget).value()->min_ns(), 200);
+  EXPECT_EQ(records.best(task.key, kTarget, CacheState::Flushed).value()->min_ns(), 60);
   EXPECT_FALSE(records.best("nothing", kTarget).value());
 }
 
@@ -149,8 +149,8 @@ TEST(Records, OtherShapesOfAFamilyAreFoundWithTheirBest) {
   const std::vector<Record> others = records.best_of_family(matmul_task(9, 16, 32), kTarget).value();
   ASSERT_EQ(others.size(), 2u);
   EXPECT_EQ(others[0].task.shapes[0], (std::vector<std::int64_t>{8, 32}));
-  EXPECT_EQ(others[0].median_ns(), 209);
-  EXPECT_EQ(others[1].median_ns(), 211);
+  EXPECT_EQ(others[0].min_ns(), 208);
+  EXPECT_EQ(others[1].min_ns(), 210);
 }
 
 TEST(Records, FiltersAndSummariesCountWhatIsThere) {
@@ -169,7 +169,7 @@ TEST(Records, FiltersAndSummariesCountWhatIsThere) {
   EXPECT_EQ(summaries[0].task, a);
   EXPECT_EQ(summaries[0].trials, 3);
   EXPECT_EQ(summaries[0].failures, 1);
-  EXPECT_EQ(summaries[0].best_ns, 5);
+  EXPECT_EQ(summaries[0].best_ns, 4);
   EXPECT_TRUE(std::isinf(summaries[1].best_ns));
 }
 
@@ -231,7 +231,7 @@ TEST(Records, MergingTwiceChangesNothing) {
   EXPECT_EQ(a.merge(b).value(), 2);
   EXPECT_EQ(a.merge(b).value(), 0);
   EXPECT_EQ(a.count().value(), 3);
-  EXPECT_EQ(a.best(matmul_task(8, 16, 32).key, kTarget).value()->median_ns(), 5);
+  EXPECT_EQ(a.best(matmul_task(8, 16, 32).key, kTarget).value()->min_ns(), 4);
 }
 
 TEST(Records, PruningKeepsTheFastest) {
@@ -244,7 +244,7 @@ TEST(Records, PruningKeepsTheFastest) {
   ASSERT_TRUE(records.insert(unchecked));
   ASSERT_TRUE(records.insert(record(failed, 0, TrialStatus::Crash)));
   EXPECT_EQ(records.prune(3, /*keep_failures=*/true).value(), 7);
-  EXPECT_EQ(records.best(task.key, kTarget).value()->median_ns(), 2);
+  EXPECT_EQ(records.best(task.key, kTarget).value()->min_ns(), 1);
   EXPECT_EQ(records.prune(3).value(), 1);
   EXPECT_EQ(records.summaries().value().size(), 1u);
   EXPECT_EQ(records.count().value(), 4);
