@@ -57,7 +57,8 @@ struct Reached {
 Result<std::optional<Reached>> first_to_reach(const Run& run, const NamedTask& task, const std::string& goal,
                                               const codegen::Target& target);
 
-/// The share of the multiply-add peak that a candidate reaches: the median of rounds in which both are measured.
+/// The share of the multiply-add peak that a candidate reaches: the median of rounds in which both are measured, each as
+/// the best of as many samples.
 Result<double> share_of_peak(const NamedTask& task, const std::string& candidate, const codegen::Target& target);
 
 }  // namespace hone::bench
