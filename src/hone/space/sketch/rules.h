@@ -34,9 +34,10 @@ struct Action {
   std::string block;
   std::string name;  ///< for the name of the sketch; may be empty
   std::vector<Knob> knobs;
-  std::vector<std::size_t> first;  ///< for each knob what to choose when nothing is known
-  double cost = 1;                 ///< what that may cost, to choose among sketches: 1 is best
-  std::vector<LeftOut> left_out;   ///< options that are not among those of the knobs
+  std::vector<std::size_t> first;                ///< for each knob what to choose when nothing is known
+  std::vector<std::vector<std::size_t>> others;  ///< the same, to be tried soon: by other rules of thumb
+  double cost = 1;                               ///< what that may cost, to choose among sketches: 1 is best
+  std::vector<LeftOut> left_out;                 ///< options that are not among those of the knobs
   std::function<Result<void>(Building&)> apply, finish;
 };
 

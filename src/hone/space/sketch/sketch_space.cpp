@@ -15,7 +15,8 @@ constexpr double kUnlikely = 100;
 struct Derived {
   Derivation derivation;
   std::vector<std::size_t> first;
-  double cost = 1;  ///< estimated, of the first candidate
+  std::vector<std::vector<std::size_t>> others = {};  ///< to be tried soon
+  double cost = 1;                                    ///< estimated, of the first candidate
 };
 
 class SketchSpace : public Space {
@@ -43,6 +44,16 @@ class SketchSpace : public Space {
     const auto best = std::min_element(derived_.begin(), derived_.end(),
                                        [](const Derived& a, const Derived& b) { return a.cost < b.cost; });
     return {static_cast<std::size_t>(best - derived_.begin()), best->first};
+  }
+
+  std::vector<Candidate> starts() const override {
+    const Candidate first = this->first();
+    std::vector<Candidate> starts = {first};
+    for (const std::vector<std::size_t>& other : derived_[first.sketch].others) {
+      const Candidate start{first.sketch, other};
+      if (build(start)) starts.push_back(start);
+    }
+    return starts;
   }
 
   Result<schedule::Schedule> build(const Candidate& candidate) const override {
@@ -74,8 +85,21 @@ class SketchSpace : public Space {
       sketch.knobs.insert(sketch.knobs.end(), action.knobs.begin(), action.knobs.end());
       derived.first.insert(derived.first.end(), action.first.begin(), action.first.end());
     }
+    std::ptrdiff_t begin = 0;
+    for (const Action& action : derived.derivation.actions) {
+      for (const std::vector<std::size_t>& other : action.others) {
+        derived.others.push_back(derived.first);
+        std::copy(other.begin(), other.end(), derived.others.back().begin() + begin);
+      }
+      begin += static_cast<std::ptrdiff_t>(action.first.size());
+    }
     if (is_tiled) sketch.name += tiles == Tiles::Hardware ? " hardware" : " divisor";
-    if (const Result<schedule::Schedule> first = build(sketch, derived, derived.first); !first) {
+    Result<schedule::Schedule> first = build(sketch, derived, derived.first);
+    for (std::size_t i = derived.others.size(); !first && i-- > 0;) {
+      std::swap(derived.first, derived.others[i]);
+      first = build(sketch, derived, derived.first);
+    }
+    if (!first) {
       notes_.left_out.push_back({1, fmt::format("sketch '{}'", sketch.name), first.error().message});
       return;
     }

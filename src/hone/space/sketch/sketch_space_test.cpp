@@ -55,7 +55,7 @@ TEST(SketchSpace, CandidatesOfEveryDefinitionBuildAndComputeTheSame) {
                                                                        << ir::to_text(made->program());
           return true;
         };
-        EXPECT_TRUE(check((*space)->first())) << entry.name;
+        for (const Candidate& start : (*space)->starts()) EXPECT_TRUE(check(start)) << entry.name;
         std::size_t good = 0;
         for (int i = 0; i < 10; ++i) good += check(random_candidate(**space, rng)) ? 1 : 0;
         const Explanation explained = explain(**space, 20, rng);
@@ -203,6 +203,49 @@ TEST(SketchSpace, KeepsTheWeightsOfATileSideBySide) {
   const Result<schedule::Program> replayed = schedule::replay(product(64, 128, 64), made->trace());
   ASSERT_TRUE(replayed) << replayed.error().message;
   EXPECT_EQ(ir::to_text(*replayed), ir::to_text(made->program()));
+}
+
+TEST(SketchSpace, BlocksOfWhatTheCacheCannotHoldAreCopied) {
+  Rng rng(/*seed=*/6);
+  runtime::ThreadPool pool(2);
+  for (const char* text : {"cpu -threads=1", "cpu -threads=2"}) {
+    codegen::Target target = codegen::parse_target(text).value();
+    const auto copies_first = [&](const ir::Function& naive) {
+      const auto space = make_sketch_space({{{"direct", naive}}, {}, 0}, target).value();
+      return schedule::to_json(space->build(space->first())->trace()).find("cache_read") != std::string::npos;
+    };
+    target.l2_bytes = 1 << 21;
+    EXPECT_FALSE(copies_first(product(512, 512, 512)));
+    EXPECT_TRUE(copies_first(product(512, 2048, 512)));
+    EXPECT_FALSE(copies_first(product(3, 2048, 512)));  // read once
+    target.l2_bytes = 1 << 13;
+    EXPECT_TRUE(copies_first(product(61, 113, 64)));
+    for (const ir::Function& naive :
+         {product(61, 113, 64), product(97, 17, 131), product(113, 1, 61), product(1, 5, 7)}) {
+      const auto space = make_sketch_space({{{"direct", naive}}, {}, 0}, target).value();
+      std::vector<ir::Array> expected = ir::random_arguments(naive, rng);
+      const std::vector<ir::Array> arguments = expected;
+      ASSERT_TRUE(ir::interpret(naive, expected));
+      for (const Candidate& start : space->starts()) {
+        const Result<schedule::Schedule> made = space->build(start);
+        ASSERT_TRUE(made) << made.error().message;
+        const auto found = run(schedule::split_packing(made->program()), arguments, target, pool);
+        ASSERT_TRUE(found) << found.error().message;
+        EXPECT_LE(ir::max_difference(found->back(), expected.back()), 1e-5) << to_json(*space, start);
+      }
+    }
+  }
+}
+
+TEST(SketchSpace, StartsWalkOperandsBothWays) {
+  codegen::Target target = codegen::parse_target("cpu -mcpu=sapphirerapids -threads=1").value();
+  target.l2_bytes = 1 << 21;
+  const auto space = make_sketch_space(task_with_weights(product(512, 512, 512)), target).value();
+  const std::vector<Candidate> starts = space->starts();
+  ASSERT_EQ(starts.size(), 2);
+  EXPECT_EQ(starts[0], space->first());
+  EXPECT_THAT(to_json(*space, starts[0]), HasSubstr(R"("matmul.order":[0,0])"));
+  EXPECT_THAT(to_json(*space, starts[1]), HasSubstr(R"("matmul.order":[1,1])"));
 }
 
 TEST(SketchSpace, PrimesHaveTilesWithTails) {

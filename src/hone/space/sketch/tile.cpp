@@ -84,6 +84,7 @@ Action tile_action(const Program& program, const TilePlan& plan, const RuleConte
   Action action{.block = plan.block, .name = fmt::format("{}({})", plan.block, plan.vector_loop)};
   action.knobs = std::move(knobs.knobs);
   action.first = std::move(knobs.first);
+  action.others = std::move(knobs.others);
   action.cost = knobs.cost;
   action.left_out = std::move(knobs.left_out);
   action.apply = [tiling](Building& building) { return build_tiles(*tiling, building); };

@@ -88,8 +88,9 @@ std::vector<Factors> reduction_options(std::int64_t extent) {
   return options;
 }
 
-void add_order_knob(const Tiling& tiling, Knobs& knobs) {
-  std::vector<std::int64_t> orders = {kNatural};
+/// The orders within a level that differ: what comes to the same as the natural one is left out.
+Factors orders_of(const Tiling& tiling) {
+  Factors orders = {kNatural};
   const auto side = [&](std::size_t i) -> bool { return tiling.is_vector_side[i]; };
   bool is_sorted_first = true, is_sorted_last = true;
   for (std::size_t i = 0; i + 1 < tiling.axes.size(); ++i) {
@@ -98,18 +99,121 @@ void add_order_knob(const Tiling& tiling, Knobs& knobs) {
   }
   if (!is_sorted_first) orders.push_back(kVectorsOutside);
   if (!is_sorted_last) orders.push_back(kVectorsInside);
+  return orders;
+}
+
+/// The place of two orders, of the outer levels and the inner one, among the options of the knob.
+std::size_t order_place(const Factors& orders, Order outer, Order inner) {
+  const auto place = [&](Order order) {
+    const auto found = std::find(orders.begin(), orders.end(), order);
+    return found == orders.end() ? 0 : static_cast<std::size_t>(found - orders.begin());
+  };
+  return place(outer) * orders.size() + place(inner);
+}
+
+void add_order_knob(const Tiling& tiling, const codegen::Target& target, Knobs& knobs) {
+  const Factors orders = orders_of(tiling);
   std::vector<Factors> options;
   for (const std::int64_t outer : orders)
     for (const std::int64_t inner : orders) options.push_back({outer, inner});
-  // The larger operand is walked by the outer loops, so that its tile stays in the cache.
+  // The larger operand is walked by the outer loops, so that the other one's tiles stay in the cache. Of equals what is
+  // read in vectors had better stay, if it can: its rows are farther apart.
   std::int64_t vector_bytes = 0, other_bytes = 0;
   for (const Read& read : tiling.reads)
     (read.uses(tiling.axes[tiling.vector_axis]) ? vector_bytes : other_bytes) += bytes_of(read);
-  const std::int64_t wanted = vector_bytes >= other_bytes ? kVectorsOutside : kVectorsInside;
-  std::size_t first = 0;
-  for (std::size_t i = 0; i < options.size(); ++i)
-    if (tiling.is_product() && options[i] == Factors{wanted, wanted}) first = i;
-  knobs.add(tiling.knob("order"), std::move(options), first);
+  const bool is_outside =
+      vector_bytes > other_bytes || (vector_bytes == other_bytes && vector_bytes > target.l2_bytes / 2);
+  const Order wanted = is_outside ? kVectorsOutside : kVectorsInside;
+  knobs.add(tiling.knob("order"), std::move(options),
+            tiling.is_product() ? order_place(orders, wanted, wanted) : std::size_t{0});
+}
+
+/// The first choices, changed knob by knob.
+class Changed {
+ public:
+  Changed(const Tiling& tiling, const Knobs& knobs) : tiling_(tiling), knobs_(knobs), choices_(knobs.first) {}
+
+  /// Chooses the last option of a knob that is wanted; leaves the knob alone if there is none.
+  template <typename IsWanted>
+  void choose(std::string_view what, IsWanted is_wanted) {
+    for (std::size_t i = 0; i < knobs_.knobs.size(); ++i)
+      for (std::size_t k = 0; k < knobs_.knobs[i].options.size(); ++k)
+        if (knobs_.knobs[i].name == tiling_.knob(what) && is_wanted(knobs_.knobs[i].options[k])) choices_[i] = k;
+  }
+  const std::vector<std::size_t>& choices() const { return choices_; }
+
+ private:
+  const Tiling& tiling_;
+  const Knobs& knobs_;
+  std::vector<std::size_t> choices_;
+};
+
+/// A block of an operand that is read in vectors is copied to where its elements stand as they are read, and used for
+/// all rows (Goto and van de Geijn, Anatomy of high-performance matrix multiplication). The block is a part of the L2.
+std::vector<std::size_t> copied_in_blocks(const Tiling& tiling, const Knobs& knobs, const Read& read,
+                                          const codegen::Target& target) {
+  Changed changed(tiling, knobs);
+  const Factors& tile = knobs.knobs.front().options[knobs.first.front()];
+  std::int64_t budget = target.l2_bytes / 4 * 8 / read.buffer.type().bits();
+  for (std::size_t i = 0; i < tiling.axes.size(); ++i)
+    if (read.uses(tiling.axes[i])) budget /= tile[i];
+  for (const NaiveLoop& loop : tiling.reduced) {
+    if (!read.uses(loop)) continue;
+    std::int64_t steps = 1;
+    changed.choose(loop.name, [&](const Factors& option) {
+      const bool fits = option[0] <= std::max<std::int64_t>(budget, 1);
+      if (fits) steps = option[0];
+      return fits;
+    });
+    budget /= steps;
+  }
+  if (target.threads > 1) {  // each has some blocks
+    const std::size_t lanes = tiling.vector_axis;
+    budget = std::min(budget, ceil_div(tiling.axes[lanes].extent, tile[lanes]) / (2 * target.threads));
+  }
+  for (std::size_t i = 0; i < tiling.axes.size(); ++i) {
+    const std::int64_t most = !read.uses(tiling.axes[i]) ? tiling.axes[i].extent
+                              : i == tiling.vector_axis  ? std::max<std::int64_t>(budget, 1)
+                                                         : 1;
+    changed.choose(tiling.axes[i].name, [&](const Factors& option) { return option[0] == 1 && option[1] <= most; });
+  }
+  changed.choose("order", [&](const Factors& option) {
+    return option == Factors{kVectorsOutside, kVectorsInside} || option == Factors{kVectorsOutside, kNatural} ||
+           option == Factors{kNatural, kVectorsInside};
+  });
+  changed.choose("copy " + ir::name_of(read.buffer), [](const Factors& option) { return option[0] == kAtLevel + 2; });
+  return changed.choices();
+}
+
+/// Adds what is worth a look before anything is known: the operands walked the other way round, and blocks of what is
+/// read in vectors copied. Where that is more than stays in the cache, and is used for many rows, it comes first.
+void add_others(const Tiling& tiling, const codegen::Target& target, Knobs& knobs) {
+  constexpr std::int64_t kFewestTiles = 4;  // of rows that a copy is used for
+  if (tiling.tiles != Tiles::Hardware || tiling.spatial_levels() < 3 || !tiling.is_product()) return;
+  const Factors& tile = knobs.knobs.front().options[knobs.first.front()];
+  if (tiling.axes.size() > 1) {
+    const Factors orders = orders_of(tiling);
+    const std::size_t outside = order_place(orders, kVectorsOutside, kVectorsOutside);
+    const std::size_t inside = order_place(orders, kVectorsInside, kVectorsInside);
+    for (std::size_t i = 0; i < knobs.knobs.size(); ++i)
+      if (knobs.knobs[i].name == tiling.knob("order")) {
+        std::vector<std::size_t> choices = knobs.first;
+        choices[i] = choices[i] == outside ? inside : outside;
+        if (choices != knobs.first) knobs.others.push_back(std::move(choices));
+      }
+  }
+  for (const Read& read : tiling.reads) {
+    const bool is_copied =
+        std::find(tiling.copied.begin(), tiling.copied.end(), ir::name_of(read.buffer)) != tiling.copied.end();
+    if (!is_copied || !read.uses(tiling.axes[tiling.vector_axis])) continue;
+    std::int64_t uses = 1;
+    for (std::size_t i = 0; i < tiling.axes.size(); ++i)
+      if (!read.uses(tiling.axes[i])) uses *= ceil_div(tiling.axes[i].extent, tile[i]);
+    if (uses < kFewestTiles) continue;
+    knobs.others.push_back(copied_in_blocks(tiling, knobs, read, target));
+    if (bytes_of(read) > target.l2_bytes / 2) std::swap(knobs.others.back(), knobs.first);
+    return;
+  }
 }
 
 }  // namespace
@@ -129,7 +233,7 @@ Knobs knobs_of(const Tiling& tiling, const codegen::Target& target) {
       const std::size_t last = options.size() - 1;
       knobs.add(tiling.knob(loop.name), std::move(options), last);
     }
-  if (tiling.axes.size() > 1 && tiling.spatial_levels() > 2) add_order_knob(tiling, knobs);
+  if (tiling.axes.size() > 1 && tiling.spatial_levels() > 2) add_order_knob(tiling, target, knobs);
   if (tiling.plan.consumer && tiling.spatial_levels() > 2) knobs.add(tiling.knob("fuse"), {{0}, {1}, {2}}, 2);
   // In statements. A hardware tile is written out in any case; with it loops over a kernel may be.
   if (tiling.tiles == Tiles::Hardware)
@@ -159,6 +263,7 @@ Knobs knobs_of(const Tiling& tiling, const codegen::Target& target) {
       options.push_back({kAtLevel + 1});
     knobs.add(tiling.knob("copy " + operand), std::move(options));
   }
+  add_others(tiling, target, knobs);
   return knobs;
 }
 

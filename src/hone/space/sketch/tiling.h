@@ -50,7 +50,8 @@ struct Tiling {
 struct Knobs {
   std::vector<Knob> knobs;
   std::vector<std::size_t> first;
-  double cost = 1;  ///< see Action
+  std::vector<std::vector<std::size_t>> others;  ///< see Action
+  double cost = 1;                               ///< see Action
   std::vector<LeftOut> left_out;
 
   void leave_out(std::uint64_t count, std::string what, std::string reason) {
