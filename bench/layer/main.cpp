@@ -65,6 +65,11 @@ std::vector<Layer> layers() {
       {"1x1 320-1280@7", 320, 1280, 7, 1, 1, 1, 0},
       {"1x1 672-112@14", 672, 112, 14, 1, 1, 1, 0},
       {"1x1 480-80@14", 480, 80, 14, 1, 1, 1, 0},
+      {"1x1 144-24@56", 144, 24, 56, 1, 1, 1, 0},
+      {"1x1 240-40@28", 240, 40, 28, 1, 1, 1, 0},
+      {"1x1 672-28@1", 672, 28, 1, 1, 1, 1, 0},
+      {"1x1 28-672@1", 28, 672, 1, 1, 1, 1, 0},
+      {"1x1 1152-48@1", 1152, 48, 1, 1, 1, 1, 0},
       {"depthwise 3x3 32@112", 32, 32, 112, 3, 1, 32, 0.90},
       {"depthwise 3x3s2 96@112", 96, 96, 112, 3, 2, 96, 0},
       {"depthwise 3x3 144@56", 144, 144, 56, 3, 1, 144, 0.90},
@@ -79,7 +84,8 @@ std::vector<Layer> layers() {
   };
 }
 
-/// The layer as a group of operators gives it, its image in and out in blocks of `lanes` channels where these divide.
+/// The layer as a group of operators gives it, its image in and out in blocks of `lanes` channels, or half as many,
+/// where these divide.
 ir::Function naive_program(const Layer& layer, std::int64_t lanes, bool is_swish) {
   const Tensor x = tensor::placeholder("x", {1, layer.in, layer.size, layer.size});
   const Tensor w = tensor::placeholder("w", {layer.out, layer.in / layer.groups, layer.kernel, layer.kernel});
@@ -99,7 +105,7 @@ ir::Function naive_program(const Layer& layer, std::int64_t lanes, bool is_swish
   });
   ir::Function program = tensor::lower("kernel", {x, w, b}, {out});
   for (const auto& [param, channels] : {std::pair<std::size_t, std::int64_t>{0, layer.in}, {3, layer.out}})
-    for (std::int64_t block = lanes; block >= 4; block /= 2)
+    for (std::int64_t block = lanes; block >= lanes / 2; block /= 2)
       if (channels % block == 0) {
         program = *schedule::set_param_layout(program, param, space::blocked_map(4, block));
         break;

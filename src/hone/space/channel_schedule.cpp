@@ -26,24 +26,38 @@ double slowness(const ChannelTile& tile, std::int64_t rows_in_all) {
   return waste * (1.0 + 0.2 * (1.0 / rows + 1.0 / vectors)) * latency;
 }
 
+/// How many vectors of channels, as they are stored, one register holds. More than one if blocks of channels fill a
+/// part of a register only and the sums are stored apart from the result, in an order of their own.
+std::int64_t vectors_in_register(const Program& program, const ChannelParts& parts, const std::string& block,
+                                 const codegen::Target& target) {
+  const ir::Block found = schedule::find_block(program, block, "default")->block();
+  const bool is_free = !schedule::is_param(program, schedule::written_buffers(found)[0]);
+  const std::int64_t lanes = parts.lanes.inner.extent;
+  return parts.has_products && is_free ? std::max<std::int64_t>(1, target.lanes(32) / lanes) : 1;
+}
+
 /// The tile with the least work wasted on tails; between equals the one that loads least for each multiplication. The
-/// last tile of channels may have fewer vectors.
-ChannelTile choose_tile(const ChannelParts& parts, const codegen::Target& target, const TileChoice& choice) {
+/// last tile of channels may have fewer vectors, if each has a register of its own.
+ChannelTile choose_tile(const ChannelParts& parts, std::int64_t vectors_in_register, const codegen::Target& target,
+                        const TileChoice& choice) {
   const std::int64_t rows_in_all = parts.row ? parts.row->extent : 1, vectors_in_all = parts.sharing_vectors;
-  const auto is_allowed = [&](std::int64_t vectors) { return parts.has_products || vectors_in_all % vectors == 0; };
+  const bool has_smaller_last = parts.has_products && vectors_in_register == 1;
+  const auto is_allowed = [&](std::int64_t vectors) { return has_smaller_last || vectors_in_all % vectors == 0; };
   if (choice.rows > 0 && choice.vectors > 0) {
-    ChannelTile tile{std::min(choice.rows, rows_in_all), std::min(choice.vectors, vectors_in_all)};
+    ChannelTile tile{std::min(choice.rows, rows_in_all),
+                     std::min(choice.vectors * vectors_in_register, vectors_in_all)};
     while (!is_allowed(tile.vectors)) --tile.vectors;
     return tile;
   }
   ChannelTile best;
   double best_cost = 1e30;
-  for (std::int64_t vectors = 1; vectors <= std::min<std::int64_t>(4, vectors_in_all); ++vectors) {
+  for (std::int64_t vectors = 1; vectors <= std::min(4 * vectors_in_register, vectors_in_all); ++vectors) {
     if (!is_allowed(vectors)) continue;
-    const std::int64_t rest = vectors_in_all % vectors, most = parts.has_products ? 28 : 14;
-    for (std::int64_t rows = 1; rows <= std::min(most, rows_in_all) && (rows + 1) * vectors < target.vector_registers;
+    const std::int64_t registers = ceil_div(vectors, vectors_in_register), rest = vectors_in_all % vectors;
+    const std::int64_t most = parts.has_products ? 28 : 14, tiles = vectors_in_all / vectors;
+    for (std::int64_t rows = 1; rows <= std::min(most, rows_in_all) && (rows + 1) * registers < target.vector_registers;
          ++rows) {
-      double cost = slowness({rows, vectors}, rows_in_all) * static_cast<double>(vectors_in_all - rest);
+      double cost = slowness({rows, registers}, rows_in_all) * static_cast<double>(tiles * registers);
       if (rest > 0) cost += slowness({rows, rest}, rows_in_all) * static_cast<double>(rest);
       if (cost < best_cost) {
         best_cost = cost;
@@ -52,6 +66,22 @@ ChannelTile choose_tile(const ChannelParts& parts, const codegen::Target& target
     }
   }
   return best;
+}
+
+/// Stores the sums of a block with all channels of a position beside each other: "(d0, d1, d2, d3, d4) -> (d0, d2, d3,
+/// d1 * 8 + d4)".
+bool put_channels_last(Schedule& draft, const std::string& block, std::int64_t lanes) {
+  const ir::Block found = schedule::find_block(draft.program(), block, "default")->block();
+  const ir::Expr sums = schedule::written_buffers(found)[0];
+  const std::size_t rank = sums.get<ir::Buffer>().shape.size();
+  std::vector<std::string> from, to;
+  for (std::size_t i = 0; i < rank; ++i) {
+    from.push_back(fmt::format("d{}", i));
+    if (i != 1 && i + 1 < rank) to.push_back(from.back());
+  }
+  to.push_back(fmt::format("d1 * {} + d{}", lanes, rank - 1));
+  return attempt(draft, schedule::TransformLayout{ir::name_of(sums), fmt::format("({}) -> ({})", fmt::join(from, ", "),
+                                                                                 fmt::join(to, ", "))});
 }
 
 /// The axis of a read whose index uses a variable; none if there is none or more than one.
@@ -187,10 +217,13 @@ bool tile_channels(Schedule& draft, const std::string& block, std::span<const st
   Schedule changed = draft;
   if (!parts->has_products && inline_padding(changed, block, constants))
     parts = channel_parts(changed.program(), block);
-  const ChannelTile tile = choose_tile(*parts, target, choice);
-  if (!pack_constants(changed, *parts, tile.vectors * parts->lanes.inner.extent, constants)) return false;
+  const std::int64_t in_register = vectors_in_register(changed.program(), *parts, block, target);
+  const ChannelTile tile = choose_tile(*parts, in_register, target, choice);
+  const NaiveLoop &outer = parts->lanes.outer, &lanes = parts->lanes.inner;
+  if (!pack_constants(changed, *parts, tile.vectors * lanes.extent, constants)) return false;
+  const bool shares_registers = in_register > 1 && tile.vectors > 1;
+  if (shares_registers && !put_channels_last(changed, block, lanes.extent)) return false;
 
-  const NaiveLoop& outer = parts->lanes.outer;
   if (!attempt(changed, schedule::Split{outer.name, {schedule::kRest, tile.vectors}})) return false;
   if (parts->row && !attempt(changed, schedule::Split{parts->row->name, {schedule::kRest, tile.rows}})) return false;
   std::vector<std::string> order = outer_order(*parts, target, choice);
@@ -217,12 +250,17 @@ bool tile_channels(Schedule& draft, const std::string& block, std::span<const st
   }
   if (parts->row) order.push_back(parts->row->name + ".1");
   order.push_back(outer.name + ".1");
-  order.push_back(parts->lanes.inner.name);
+  order.push_back(lanes.name);
   if (!attempt(changed, schedule::Reorder{order})) return false;
-  if (!attempt(changed, schedule::Vectorize{parts->lanes.inner.name})) return false;
+  if (shares_registers) {
+    if (!attempt(changed, schedule::Fuse{{outer.name + ".1", lanes.name}})) return false;
+    order.pop_back();
+    order.back() = schedule::loops_of(changed.program(), block).back();
+  }
+  if (!attempt(changed, schedule::Vectorize{order.back()})) return false;
   if (block_of_reduction > 0) fetch_ahead(changed, *parts, order);
   if (unrolls) attempt(changed, schedule::Unroll{last_step + ".1"});
-  attempt(changed, schedule::Unroll{outer.name + ".1"});
+  if (!shares_registers) attempt(changed, schedule::Unroll{outer.name + ".1"});
   if (parts->row) attempt(changed, schedule::Unroll{parts->row->name + ".1"});
   if (!parts->has_products) {
     // Neighbouring positions load the same elements: written out, they are loaded once.

@@ -58,6 +58,10 @@ TEST(DefaultProgram, ComputesLayersInBlockedLayouts) {
       // vectors of channels that tiles do not divide
       {32, 112, 4, 14, 1, 1, 1, 16, 16},
       {16, 80, 3, 7, 3, 1, 1, 16, 16},
+      // blocks of channels that share a register: 2.5 registers, 3 tiles of 1.5, 11 blocks that nothing divides
+      {32, 40, 4, 14, 1, 1, 1, 16, 8},
+      {16, 72, 3, 9, 3, 1, 1, 16, 8},
+      {16, 88, 2, 5, 1, 1, 1, 16, 8},
       // from blocks to results that are not in blocks
       {24, 29, 7, 9, 1, 1, 1, 8, 0},
       {32, 7, 6, 5, 3, 2, 1, 16, 0},
@@ -106,6 +110,7 @@ TEST(DefaultProgram, FetchesWeightsAheadThatTheCacheDoesNotHold) {
 TEST(DefaultWinogradTile, IsChosenWhereThereIsMuchToMultiply) {
   const codegen::Target target = codegen::parse_target("cpu -mcpu=sapphirerapids -threads=1").value();
   EXPECT_EQ(default_winograd_tile({1, 64, 64, 56, 56}, target), 4);
+  EXPECT_EQ(default_winograd_tile({1, 512, 512, 7, 7}, target), 2);
   EXPECT_EQ(default_winograd_tile({1, 3, 64, 224, 224}, target), 0);
   EXPECT_EQ(default_winograd_tile({1, 64, 64, 1, 1}, target), 0);
   EXPECT_EQ(default_winograd_tile({1, 64, 64, 0, 0}, target), 0);

@@ -46,7 +46,8 @@ Draft cancel_transposes(Draft draft);
 Draft fold_batch_norms(Draft draft);
 
 /// Gives a convolution with many channels before a pooling over whole images as many that they fill vectors, and cuts
-/// the result: SqueezeNet's last one has 1000.
+/// the result: SqueezeNet's last one has 1000. The same between two convolutions of images of one position, as in
+/// squeeze-and-excitation.
 Draft pad_channels(Draft draft);
 
 /// Finds Gelu (by erf or tanh), Swish, HardSwish and Mish that exporters wrote in several nodes.
