@@ -2,9 +2,11 @@
 #include <CLI/App.hpp>
 #include <CLI/Option.hpp>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <iterator>
 
 #include "command.h"
 #include "describe.h"
@@ -37,6 +39,37 @@ Result<void> export_weights(const std::string& weights, const std::string& onnx)
   return {};
 }
 
+/// Holds the scores that hone computes with a network against those that the trainer left beside its weights.
+Result<void> check_scores(const std::string& onnx, const std::string& scores_file, const std::string& data_file) {
+  constexpr double kLargest = 1e-4;
+  HONE_TRY(Network network, Network::load(onnx));
+  HONE_TRY(const cost::Dataset data, cost::read_dataset(data_file));
+  HONE_TRY(const cost::TrainingSet samples,
+           cost::make_training_set(data, cost::language_of(network.spec()), cost::Part::Training));
+  const std::size_t heads = network.spec().targets.size();
+  std::ifstream in(scores_file);
+  const std::vector<double> known{std::istream_iterator<double>(in), {}};
+  const std::size_t count = known.size() / heads, size = samples.shape.size();
+  if (count == 0 || known.size() % heads != 0 || count > samples.size())
+    return error(ErrorCode::ParseError, "'{}' has {} scores, which are not {} for each of {} samples at most",
+                 scores_file, known.size(), heads, samples.size());
+  std::vector<float> sentences(count * size);
+  for (std::size_t i = 0; i < count; ++i) samples.copy_sentence(i, std::span(sentences).subspan(i * size, size));
+  double largest = 0;
+  for (std::size_t h = 0; h < heads; ++h) {
+    HONE_TRY(const std::vector<double> found, network.predict(sentences, h));
+    for (std::size_t i = 0; i < count; ++i) {
+      const double torch = known[i * heads + h];
+      largest = std::max(largest, std::abs(found[i] - torch) / std::max(1.0, std::abs(torch)));
+    }
+  }
+  if (!(largest <= kLargest))
+    return error(ErrorCode::VerifyError, "hone's scores of {} samples differ from libtorch's by {:.2g}, more than {:g}",
+                 count, largest, kLargest);
+  fmt::print("hone's scores of {} samples are libtorch's within {:.1g}\n", count, largest);
+  return {};
+}
+
 Result<void> train(const CostModelOptions& options) {
   const std::string weights = options.other + ".weights";
   std::vector<std::string> arguments = {options.file, weights,      "--network", options.network,
@@ -53,7 +86,8 @@ Result<void> train(const CostModelOptions& options) {
   for (const std::string& target : options.targets) add("--target", target);
   if (!options.from.empty()) add("--from", options.from);
   HONE_TRY(run_trainer(arguments));
-  return export_weights(weights, options.other);
+  HONE_TRY(export_weights(weights, options.other));
+  return check_scores(options.other, weights + ".scores", options.file);
 }
 
 Result<void> show_info(const CostModelOptions& options) {

@@ -5,6 +5,7 @@
 /// OUT is written whenever an epoch is the best so far, so that nothing is lost when training is interrupted.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fstream>
 
 #include "train.h"
 
@@ -54,6 +55,22 @@ Result<cost::NetworkSpec> spec_of(const Options& options, const cost::Dataset& d
   return spec;
 }
 
+/// Writes what libtorch computes for the first samples, one line a sample with a number for each head, for whoever runs
+/// the network without it.
+Result<void> write_scores(const std::string& file, const TorchNetwork& network, const cost::TrainingSet& samples) {
+  constexpr std::size_t kSamples = 256;
+  std::vector<std::vector<double>> heads;
+  for (std::size_t h = 0; h < network.spec().targets.size(); ++h)
+    heads.push_back(predict(network, samples, h, kSamples));
+  std::ofstream out(file);
+  for (std::size_t i = 0; i < heads[0].size(); ++i) {
+    for (const std::vector<double>& scores : heads) out << fmt::format("{} ", scores[i]);
+    out << "\n";
+  }
+  if (!out.flush()) return error(ErrorCode::InvalidArgument, "cannot write '{}'", file);
+  return {};
+}
+
 Result<void> run(Options options) {
   HONE_TRY(const cost::Dataset data, cost::read_dataset(options.data));
   std::vector<std::size_t> targets;
@@ -96,6 +113,7 @@ Result<void> run(Options options) {
     return error(ErrorCode::InvalidArgument, "training went wrong: no epoch has a loss that is a number");
   spec.notes["epoch"] = fmt::format("{}", best.epoch);
   HONE_TRY(cost::write_weights(options.out, spec, network.weights()));
+  HONE_TRY(write_scores(options.out + ".scores", network, samples));
   fmt::print("{}: epoch {}, top-1 {:.4f}, top-5 {:.4f} on what was held back\n", options.out, best.epoch, best.top_1,
              best.top_5);
   return {};

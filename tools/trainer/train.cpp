@@ -180,12 +180,14 @@ void fit_scale(TorchNetwork& network, const cost::TrainingSet& set) {
 
 }  // namespace
 
-std::vector<double> predict(const TorchNetwork& network, const cost::TrainingSet& samples, std::size_t head) {
+std::vector<double> predict(const TorchNetwork& network, const cost::TrainingSet& samples, std::size_t head,
+                            std::size_t most) {
   const torch::NoGradGuard guard;
+  const std::size_t count = std::min(most, samples.size());
   constexpr std::size_t kAtOnce = 256;
   std::vector<double> scores;
-  for (std::size_t begin = 0; begin < samples.size(); begin += kAtOnce) {
-    std::vector<std::size_t> places(std::min(kAtOnce, samples.size() - begin));
+  for (std::size_t begin = 0; begin < count; begin += kAtOnce) {
+    std::vector<std::size_t> places(std::min(kAtOnce, count - begin));
     std::iota(places.begin(), places.end(), begin);
     const Tensor found =
         network.forward(sentences_of(samples, places)).select(1, static_cast<std::int64_t>(head)).contiguous();

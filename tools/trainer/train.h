@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <string>
 
 #include "torch_network.h"
@@ -42,7 +43,8 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
                   const std::vector<std::size_t>& targets, const TrainOptions& options,
                   const std::function<void(const EpochReport&)>& told);
 
-/// The scores of all samples by a head.
-std::vector<double> predict(const TorchNetwork& network, const cost::TrainingSet& samples, std::size_t head);
+/// The scores of all samples by a head, or of the first so many.
+std::vector<double> predict(const TorchNetwork& network, const cost::TrainingSet& samples, std::size_t head,
+                            std::size_t most = std::numeric_limits<std::size_t>::max());
 
 }  // namespace hone::trainer

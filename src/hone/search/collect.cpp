@@ -5,11 +5,11 @@
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <span>
 
 #include "hone/ir/equal.h"
 #include "hone/ir/text.h"
 #include "hone/measure/records/task_key.h"
-#include "hone/measure/statistics.h"
 #include "hone/search/model_scorer.h"
 #include "hone/space/candidate.h"
 #include "hone/space/default_program.h"
@@ -30,6 +30,9 @@ constexpr std::size_t kDrawParents = 12;
 constexpr std::size_t kDrawsPerProgram = 12;
 /// In a task that has few programs, a task is done when so many draws in a row give nothing new.
 constexpr std::size_t kBarrenDraws = 200;
+
+/// Programs whose samples are taken in turns.
+constexpr std::size_t kTimedTogether = 8;
 
 double elapsed_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -288,7 +291,7 @@ class Collector {
     return error(ErrorCode::NotFound, "sketch '{}' is of no algorithm of its task", sketch);
   }
 
-  /// Measures what is not measured yet, target by target.
+  /// Measures what is not measured yet, target by target, some programs at a time.
   Result<void> measure_all() {
     for (std::size_t t = 0; t < targets_.size(); ++t) {
       std::vector<const Drawn*> missing;
@@ -296,23 +299,31 @@ class Collector {
         if (is_wanted(drawn.place, targets_[t])) missing.push_back(&drawn);
       if (missing.empty()) continue;
       measurer_->set_target(options_.targets[t]);
-      std::size_t next = 0;
-      Result<void> stored;
-      const auto give = [&]() -> std::optional<measure::MeasureInput> {
-        if (next == missing.size() || is_over()) return std::nullopt;
-        return measure::MeasureInput{missing[next++]->program, data_};
-      };
-      HONE_TRY(measurer_->run(give, [&](std::size_t i, const measure::MeasureResult& result) {
-        if (result.status == measure::TrialStatus::NotRun || !stored) return;
-        ++progress_.measured;
-        progress_.failures += result.is_ok() ? 0 : 1;
-        stored = file_.add_label(missing[i]->place, targets_[t],
-                                 result.is_ok() ? measure::minimum(result.samples_ns) * 1e-9 : cost::kFailed,
-                                 measure::to_string(result.status));
-        tell();
-      }));
-      if (!stored) return stored;
+      for (std::size_t begin = 0; begin < missing.size() && !is_over(); begin += kTimedTogether)
+        HONE_TRY(measure_together(std::span(missing).subspan(begin, std::min(kTimedTogether, missing.size() - begin)),
+                                  targets_[t]));
     }
+    return {};
+  }
+
+  /// Measures programs in turns: their samples are spread over a longer time, and what disturbs disturbs all of them.
+  Result<void> measure_together(std::span<const Drawn* const> programs, std::size_t target) {
+    std::vector<measure::MeasureInput> inputs;
+    for (const Drawn* drawn : programs) inputs.push_back({drawn->program, data_});
+    std::vector<measure::MeasureResult> results = measurer_->compare(inputs, measurer_->options().timing);
+    // Where one took the worker with it, each is measured alone, so that it is known which.
+    const bool is_whole = std::all_of(results.begin(), results.end(),
+                                      [](const measure::MeasureResult& result) { return result.is_ok(); });
+    if (!is_whole && !is_over()) results = measurer_->measure(inputs);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const measure::MeasureResult& result = results[i];
+      if (result.status == measure::TrialStatus::NotRun) continue;
+      ++progress_.measured;
+      progress_.failures += result.is_ok() ? 0 : 1;
+      HONE_TRY(file_.add_label(programs[i]->place, target, result.is_ok() ? result.min_ns() * 1e-9 : cost::kFailed,
+                               measure::to_string(result.status)));
+    }
+    tell();
     return {};
   }
 

@@ -2,9 +2,9 @@
 ///
 /// The programs of a task come from the spaces of all targets, a part of them at random, the others changed and crossed
 /// from the fastest so far, so that a model sees what it will have to choose among. Each program is measured on every
-/// target, the programs of a task close together in time, and the fastest of a dozen short samples counts: what else
-/// runs on a machine only ever slows a program down. What is measured is in the file at once; called again,
-/// collecting goes on where it ended.
+/// target, the programs of a task in turns, and the fastest of a dozen short samples counts: what else runs on a
+/// machine only ever slows a program down. What is measured is in the file at once; called again, collecting goes on
+/// where it ended.
 #pragma once
 
 #include <atomic>
