@@ -19,8 +19,8 @@ struct ClaimOptions {
   double seconds = 0;       ///< of each timed search; 0: as long as the claim says
   std::uint64_t seed = 1;
   std::vector<std::string> networks = {};  ///< files of trained cost models
-  std::string only = {};  ///< tasks whose name has this in it
-  bool all = false;       ///< every task, where a choice of them is the default
+  std::string only = {};                   ///< tasks whose name has this in it
+  bool all = false;                        ///< every task, where a choice of them is the default
 
   bool wants(std::string_view name) const { return name.find(only) != std::string_view::npos; }
 };
@@ -32,6 +32,7 @@ Result<Report> ansor_claim(const ClaimOptions& options);
 Result<Report> droplet_claim(const ClaimOptions& options);
 Result<Report> hidet_claim(const ClaimOptions& options);
 Result<Report> tlp_claim(const ClaimOptions& options);
+Result<Report> zero_claim(const ClaimOptions& options);
 
 /// A claim by the name that --claims knows.
 struct Claim {

@@ -2,7 +2,8 @@
 /// model. Or makes the comparisons of papers on auto-tuning with hone's searches.
 ///
 ///     bench_search [--repeats N]
-///     bench_search --claims throughput,sketch,autotvm,ansor,droplet,hidet,tlp [--only TEXT] [--threads N] [--trials N]
+///     bench_search --claims throughput,sketch,autotvm,ansor,droplet,hidet,tlp,zero [--only TEXT] [--threads N]
+///     [--trials N]
 ///                  [--time SECONDS] [--seed N] [--all] [--models FOLDER] [--write FILE]
 ///
 /// Prints tables to stderr and one JSON line per figure to stdout.
@@ -182,9 +183,11 @@ int main(int argc, char** argv) {
   int threads = 1;
   CLI::App app("Times the inner steps of a search, or compares searches");
   app.add_option("--repeats", arguments.repeats, "how often each step is timed");
-  app.add_option("--claims", arguments.claims, "comparisons: throughput, sketch, autotvm, ansor, droplet, hidet, tlp")
+  app.add_option("--claims", arguments.claims,
+                 "comparisons: throughput, sketch, autotvm, ansor, droplet, hidet, tlp, zero")
       ->delimiter(',');
-  app.add_option("--network", arguments.options.networks, "trained cost models to compare, for the claim tlp");
+  app.add_option("--network", arguments.options.networks,
+                 "trained cost models to compare, for the claims tlp and zero");
   app.add_option("--only", arguments.options.only, "tasks whose name has this in it");
   app.add_option("--threads", threads, "of kernels, where a comparison does not say (1)")->check(CLI::PositiveNumber);
   app.add_option("--trials", arguments.options.trials, "of the search that is compared with (what the claim says)");

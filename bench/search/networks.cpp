@@ -1,15 +1,19 @@
-// How long searches that networks guide need for what boosted trees find.
+// What networks that were trained before save: search time, and all of it.
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <fmt/format.h>
 
 #include "claims.h"
+#include "runs.h"
 
+#include "hone/first_choice.h"
 #include "hone/model_tasks.h"
 #include "hone/network_model.h"
 #include "hone/search/tuner.h"
+#include "hone/space/candidate.h"
 
 namespace hone::bench {
 namespace {
@@ -110,6 +114,65 @@ Result<Report> tlp_claim(const ClaimOptions& options) {
   for (std::size_t i = 0; i < options.networks.size(); ++i)
     report.results.push_back(fmt::format("{}: {:.1f} times less time, those that never got there counted as 1",
                                          options.networks[i], geometric_mean(ratios[i])));
+  return report;
+}
+
+Result<Report> zero_claim(const ClaimOptions& options) {
+  const double seconds = options.seconds > 0 ? options.seconds : 30;
+  Report report{
+      .claim = "zero",
+      .title = "Without any trial",
+      .how = fmt::format("Every task of a model compiled to what the rules of the mapping space say, to what a "
+                         "trained network chooses near that, and to the best that {:g} s of tuning found; the "
+                         "three timed in turns, summed over kernels and calls. Bar: what the network chooses "
+                         "reaches 0.85 of the speed of the tuned kernels.",
+                         seconds),
+      .columns = {"network", "tuned ms", "rules", "network's choice", "chosen by network", "ms to choose"},
+      .rows = {},
+      .results = {}};
+  if (options.networks.size() > 1)
+    return error(ErrorCode::InvalidArgument, "the claim zero takes one --network, not {}", options.networks.size());
+  HONE_TRY(std::unique_ptr<cost::CostModel> model,
+           make_any_cost_model("tlp", {}, options.target, options.networks.empty() ? "" : options.networks[0]));
+  FirstChoice first(std::move(model));
+  std::vector<double> by_rules, by_network;
+  for (const char* network : {"resnet18", "resnet50", "vgg16", "mobilenet_v2", "efficientnet_b0", "squeezenet",
+                              "inception_v3", "densenet121", "convnext_tiny", "vit_b16", "bert_base", "gpt2_64"}) {
+    if (!options.wants(network)) continue;
+    HONE_TRY(const std::vector<search::TuneTask> tasks,
+             tasks_of(options.models / (std::string(network) + ".onnx"), options.target));
+    search::TunerOptions tuner;
+    tuner.measurer.target = options.target;
+    tuner.seconds = seconds;
+    tuner.seed = options.seed;
+    HONE_TRY(const search::TuneReport tuned, search::tune(tasks, tuner));
+    double sums[3] = {}, choosing_s = 0;
+    std::size_t predicted = 0;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      const FirstCandidate chosen = first.choose(*tasks[i].task, options.target);
+      choosing_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      predicted += chosen.is_predicted ? 1 : 0;
+      const std::string rules = space::to_json(*chosen.space, chosen.space->first());
+      const std::string& best = tuned.progress.tasks[i].best;
+      HONE_TRY(const std::vector<double> times,
+               time_in_turns({tasks[i].name, tasks[i].task},
+                             {best.empty() ? rules : best, rules, space::to_json(*chosen.space, chosen.candidate)},
+                             options.target));
+      for (std::size_t k = 0; k < times.size(); ++k) sums[k] += times[k] * tasks[i].weight;
+    }
+    by_rules.push_back(sums[0] / sums[1]);
+    by_network.push_back(sums[0] / sums[2]);
+    report.rows.push_back({network, fmt::format("{:.3f}", sums[0] * 1e-6), fmt::format("{:.3f}", by_rules.back()),
+                           fmt::format("{:.3f}", by_network.back()), fmt::format("{} of {}", predicted, tasks.size()),
+                           fmt::format("{:.0f}", choosing_s * 1e3)});
+    fmt::print(stderr, "{}: rules {:.3f}, network {:.3f} of the tuned speed, {} of {} tasks, {:.0f} ms\n", network,
+               by_rules.back(), by_network.back(), predicted, tasks.size(), choosing_s * 1e3);
+  }
+  const double mean = geometric_mean(by_network);
+  report.results = {fmt::format("the network's choice: {:.3f} of the tuned speed (bar 0.85): {}", mean,
+                                mean >= 0.85 ? "met" : "missed"),
+                    fmt::format("the rules: {:.3f}", geometric_mean(by_rules))};
   return report;
 }
 

@@ -41,6 +41,9 @@ struct SessionOptions {
   /// The file of records that says what `hone tune` found; "default": the user's own (HONE_RECORDS, or hone/records.db
   /// in the folder for data); empty: none, every kernel is the default one.
   std::string records = "default";
+  /// What a kernel is that nothing is known of from tuning: "rules" asks nobody, "network" asks a trained network, which
+  /// takes some 40 ms of loading a kernel.
+  std::string first_choice = "rules";
   /// How many combinations of input shapes are kept compiled.
   std::size_t max_specializations = 64;
   bool keeps_tasks = false;  ///< remember what kernels were compiled from, for `tasks`

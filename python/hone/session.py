@@ -58,6 +58,7 @@ class InferenceSession:
         options.target = self._options.target
         options.max_specializations = self._options.max_specializations
         options.records = self._options.records
+        options.first_choice = self._options.first_choice
         if isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
             self._session = _native.Session.parse(bytes(path_or_bytes), options, "")
         elif isinstance(path_or_bytes, (str, os.PathLike)):

@@ -199,6 +199,7 @@ NB_MODULE(_native, m) {
       .def_rw("target", &SessionOptions::target, "What to compile for; empty: this machine.")
       .def_rw("max_specializations", &SessionOptions::max_specializations,
               "How many combinations of input shapes are kept compiled.")
+      .def_rw("first_choice", &SessionOptions::first_choice, "What is not tuned: 'rules' or 'network'.")
       .def_rw("records", &SessionOptions::records, "What tuning found: a file, 'default', or empty for none.")
       .def_rw("keeps_tasks", &SessionOptions::keeps_tasks, "Remember what kernels were compiled from, for tuning.");
 

@@ -43,10 +43,11 @@ double flops_of(const ir::Function& naive);
 /// Compiled kernels by the structure of their naive programs. Thread-safe.
 class KernelCache {
  public:
-  /// `records` is the file that says what tuning found; it may be empty. With `keeps_tasks`, kernels remember what they
-  /// were compiled from.
-  explicit KernelCache(codegen::Target target, std::string records = {}, bool keeps_tasks = false)
-      : target_(std::move(target)), tuned_(std::move(records)), keeps_tasks_(keeps_tasks) {}
+  /// `records` is the file that says what tuning found; it may be empty. `network` is asked about what is not in there;
+  /// it may be null. With `keeps_tasks`, kernels remember what they were compiled from.
+  explicit KernelCache(codegen::Target target, std::string records = {}, bool keeps_tasks = false,
+                       std::unique_ptr<cost::CostModel> network = nullptr)
+      : target_(std::move(target)), tuned_(std::move(records), std::move(network)), keeps_tasks_(keeps_tasks) {}
 
   const codegen::Target& target() const { return target_; }
 

@@ -5,6 +5,7 @@
 
 #include "hone/cost/handover.h"
 #include "hone/cost/sentence.h"
+#include "hone/shipped_network.h"
 
 namespace hone {
 namespace {
@@ -98,26 +99,17 @@ Result<std::unique_ptr<cost::CostModel>> make_network_model(std::string_view nam
   return std::make_unique<NetworkModel>(name, std::move(network), head, std::move(writer), options);
 }
 
-std::filesystem::path find_network(std::string_view name) {
-  if (const char* given = std::getenv("HONE_COST_MODEL"); given && *given) return given;
-  std::error_code ignored;
-  const std::filesystem::path folder = std::filesystem::canonical("/proc/self/exe", ignored).parent_path();
-  const std::filesystem::path file = folder.parent_path() / "share" / "hone" / (std::string(name) + ".onnx");
-  return std::filesystem::is_regular_file(file, ignored) ? file : std::filesystem::path();
+Result<Network> load_network(const std::string& file) {
+  if (!file.empty()) return Network::load(file);
+  if (const char* given = std::getenv("HONE_COST_MODEL"); given && *given) return Network::load(given);
+  return Network::parse(shipped_network(), "that comes with hone");
 }
 
 Result<std::unique_ptr<cost::CostModel>> make_any_cost_model(std::string_view name, const cost::ModelOptions& options,
                                                              const codegen::Target& target, const std::string& file) {
   if (name == "gbt") return cost::make_cost_model("ansor", options);
   if (name != "tlp" && name != "mtl" && name != "auto") return cost::make_cost_model(name, options);
-  std::filesystem::path path = file;
-  if (path.empty()) path = find_network(name == "auto" ? "mtl" : name);
-  if (path.empty() && name == "auto") path = find_network("tlp");
-  if (path.empty()) {
-    if (name == "auto") return cost::make_cost_model("ansor", options);
-    return error(ErrorCode::NotFound, "there is no trained network '{}': name its file, or set HONE_COST_MODEL", name);
-  }
-  HONE_TRY(Network network, Network::load(path));
+  HONE_TRY(Network network, load_network(file));
   HONE_TRY(std::unique_ptr<cost::CostModel> trained, make_network_model(name, std::move(network), target, options));
   if (name != "auto") return trained;
   HONE_TRY(std::unique_ptr<cost::CostModel> trees, cost::make_cost_model("ansor", options));

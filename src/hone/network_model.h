@@ -22,13 +22,12 @@ Result<std::unique_ptr<cost::CostModel>> make_network_model(std::string_view nam
                                                             const codegen::Target& target,
                                                             const cost::ModelOptions& options = {});
 
-/// Where networks are kept: what HONE_COST_MODEL names, or the file of this name in share/hone beside the program's
-/// folder. Empty if there is none.
-std::filesystem::path find_network(std::string_view name);
+/// The network of a file; of an empty name the one that HONE_COST_MODEL names, or else the one that comes with hone.
+Result<Network> load_network(const std::string& file = {});
 
 /// Cost models by name: "tlp" and "mtl" (networks of one head and of several), "auto" (a network until there are
-/// measurements, boosted trees from then on; only the trees if there is no network), "gbt" (the trees alone), and those
-/// of cost/. `file` is the network to use; empty: the one that find_network finds.
+/// measurements, boosted trees from then on), "gbt" (the trees alone), and those of cost/. `file` is the network to
+/// use; see load_network.
 Result<std::unique_ptr<cost::CostModel>> make_any_cost_model(std::string_view name, const cost::ModelOptions& options,
                                                              const codegen::Target& target, const std::string& file);
 

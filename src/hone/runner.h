@@ -17,8 +17,9 @@ namespace hone {
 
 /// What all runners of a session share.
 struct RunnerContext {
-  explicit RunnerContext(codegen::Target target, std::string records = {}, bool keeps_tasks = false)
-      : kernels(std::move(target), std::move(records), keeps_tasks) {}
+  explicit RunnerContext(codegen::Target target, std::string records = {}, bool keeps_tasks = false,
+                         std::unique_ptr<cost::CostModel> network = nullptr)
+      : kernels(std::move(target), std::move(records), keeps_tasks, std::move(network)) {}
 
   KernelCache kernels;
   std::size_t max_specializations = 64;  ///< of each graph; the one unused for longest makes room

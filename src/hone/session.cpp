@@ -9,6 +9,7 @@
 #include "hone/frontend/import.h"
 #include "hone/graph/optimize.h"
 #include "hone/measure/records/records.h"
+#include "hone/network_model.h"
 #include "hone/runner.h"
 #include "hone/runtime/thread_pool.h"
 #include "hone/tasks.h"
@@ -137,9 +138,16 @@ Result<Session> Session::make(graph::Graph graph, const SessionOptions& options)
   Impl shared;
   shared.target = codegen::to_string(target);
   shared.pool = std::make_shared<runtime::ThreadPool>(std::max(1, target.threads));
+  std::unique_ptr<cost::CostModel> network;
+  if (options.first_choice == "network") {
+    HONE_TRY(network, make_any_cost_model("tlp", {.threads = 1}, target, ""));
+  } else if (options.first_choice != "rules") {
+    return error(ErrorCode::InvalidArgument, "first_choice is '{}', allowed are rules and network",
+                 options.first_choice);
+  }
   shared.context = std::make_shared<RunnerContext>(
       std::move(target), options.records == "default" ? measure::default_records_file() : options.records,
-      options.keeps_tasks);
+      options.keeps_tasks, std::move(network));
   shared.context->max_specializations = std::max<std::size_t>(1, options.max_specializations);
   return make(std::move(graph), shared);
 }

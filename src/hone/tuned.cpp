@@ -1,14 +1,12 @@
 #include "hone/tuned.h"
 
-#include "hone/space/mapping_space.h"
 #include "hone/support/log.h"
 
 namespace hone {
 
 Chosen default_choice(const space::Task& task, const codegen::Target& target) {
-  std::unique_ptr<space::Space> space = space::make_mapping_space(task, target);
-  const space::Candidate first = space->first();
-  return {.space = std::move(space), .candidate = first};
+  FirstCandidate first = FirstChoice().choose(task, target);
+  return {.space = std::move(first.space), .candidate = first.candidate};
 }
 
 std::optional<Chosen> Tuned::find(const space::Task& task, const codegen::Target& target) {
@@ -32,7 +30,9 @@ Chosen Tuned::choose(const space::Task& task, const codegen::Target& target) {
     const std::scoped_lock lock(mutex_);
     if (std::optional<Chosen> found = find(task, target)) return *std::move(found);
   }
-  return default_choice(task, target);
+  FirstCandidate first = first_.choose(task, target);
+  const Origin origin = first.is_predicted ? Origin::Predicted : Origin::Default;
+  return {.space = std::move(first.space), .candidate = first.candidate, .origin = origin};
 }
 
 }  // namespace hone

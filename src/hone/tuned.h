@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "hone/first_choice.h"
 #include "hone/search/reuse.h"
 
 namespace hone {
@@ -26,10 +27,12 @@ Chosen default_choice(const space::Task& task, const codegen::Target& target);
 /// cannot be read, everything is as before any tuning. Thread-safe.
 class Tuned {
  public:
-  /// `file` may be empty: no records.
-  explicit Tuned(std::string file) : file_(std::move(file)) {}
+  /// `file` may be empty: no records. `network` may be null: see FirstChoice.
+  explicit Tuned(std::string file, std::unique_ptr<cost::CostModel> network = nullptr)
+      : file_(std::move(file)), first_(std::move(network)) {}
 
-  /// The candidate that tuning settled on for the task; else that of a task like it (see reuse.h); else the default.
+  /// The candidate that tuning settled on for the task; else that of a task like it (see reuse.h); else the first
+  /// choice.
   Chosen choose(const space::Task& task, const codegen::Target& target);
 
  private:
@@ -39,6 +42,7 @@ class Tuned {
   std::string file_;
   bool is_opened_ = false;
   std::optional<measure::Records> records_;
+  FirstChoice first_;
 };
 
 }  // namespace hone

@@ -29,7 +29,7 @@ std::string model_bytes() {
       Message().text(1, "x").message(2, Message().message(1, Message().number(1, kFloat).message(2, shape)));
   const Message y = Message().text(1, "y").message(2, Message().message(1, Message().number(1, kFloat)));
   return model(Content{.nodes = {node("MatMul", {"x", "w"}, {"p"}), node("Relu", {"p"}, {"y"})},
-                       .initializers = {tensor("w", kFloat, {24, 40}, raw)},
+                       .initializers = {onnx_writer::tensor("w", kFloat, {24, 40}, raw)},
                        .inputs = {x},
                        .outputs = {y}})
       .bytes();

@@ -136,12 +136,15 @@ void ModelOptions::add_to(CLI::App& parser) {
   add_text(parser, "--target", target, "TARGET", "what to compile for, as `hone targets` prints it (this machine)");
   add_text(parser, "--records", records, "FILE",
            "what `hone tune` found; none: nothing (HONE_RECORDS, or the user's own file)");
+  add_text(parser, "--first-choice", first_choice, "rules|network",
+           "what kernels without a record are: as rules say, or as a trained network predicts (rules)");
 }
 
 Result<Session> load_model(const ModelOptions& options, bool keeps_tasks) {
   return Session::load(options.model, {.threads = static_cast<int>(options.threads),
                                        .target = options.target,
                                        .records = records_file(options),
+                                       .first_choice = options.first_choice,
                                        .keeps_tasks = keeps_tasks});
 }
 

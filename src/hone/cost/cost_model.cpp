@@ -45,7 +45,7 @@ Result<std::unique_ptr<CostModel>> make_cost_model(std::string_view name, const 
                  options.threads);
   if (name == "none") return make_constant_model();
   if (name == "random") return make_random_model(options.seed);
-  if (name == "ansor") return make_store_model(options);
+  if (name == "ansor" || name == "auto") return make_store_model(options);
   for (const TaskModelName& known : kTaskModels)
     if (name == known.name) return make_task_model(known.name, known.objective, known.features, options);
   return error(ErrorCode::NotFound, "there is no cost model '{}', only: {}", name, fmt::join(cost_model_names(), ", "));

@@ -98,6 +98,8 @@ std::string_view to_string(Origin origin) {
       return "compatible";
     case Origin::Nearest:
       return "nearest";
+    case Origin::Predicted:
+      return "predicted";
     case Origin::Default:
       return "default";
   }

@@ -15,10 +15,11 @@ enum class Origin : std::uint8_t {
   Exact,       ///< tuned for this task, in whatever model it was met
   Compatible,  ///< tuned for a task whose sizes divide those of this one: every decision means the same here
   Nearest,     ///< tuned for a task of similar sizes, each decision as near as there is here
+  Predicted,   ///< by a trained network: nothing was measured
   Default,     ///< by rules: nothing was measured
 };
 
-/// "tuned", "compatible", "nearest" or "default".
+/// "tuned", "compatible", "nearest", "predicted" or "default".
 std::string_view to_string(Origin origin);
 
 /// A candidate in the space that it was found in.

@@ -1,0 +1,81 @@
+#include "hone/first_choice.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/cost/sentence.h"
+#include "hone/network_model.h"
+#include "hone/shipped_network.h"
+#include "hone/tensor/definitions.h"
+#include "hone/tensor/lower.h"
+
+namespace hone {
+namespace {
+
+space::Task weighted_product(std::int64_t m, std::int64_t n, std::int64_t k) {
+  const tensor::Tensor a = tensor::placeholder("a", {m, k}), b = tensor::placeholder("b", {k, n});
+  space::Task task;
+  task.algorithms = {{"direct", tensor::lower("product", {a, b}, {*tensor::matmul(a, b)})}};
+  task.constants = {1};
+  return task;
+}
+
+codegen::Target avx2_target() { return codegen::parse_target("cpu -mattr=+avx2 -threads=1").value(); }
+
+/// Scores the first program 0, and one of the others as it was told.
+class Biased final : public cost::CostModel {
+ public:
+  Biased(std::size_t favourite, double score) : favourite_(favourite), score_(score) {}
+  std::string_view name() const override { return "biased"; }
+  bool is_trained(std::string_view, std::string_view) const override { return true; }
+  Result<std::vector<double>> predict(std::span<const cost::Subject> subjects) override {
+    if (subjects.size() <= favourite_) return error(ErrorCode::InvalidArgument, "only {} programs", subjects.size());
+    std::vector<double> scores(subjects.size(), -1);
+    scores[0] = 0;
+    scores[favourite_] = score_;
+    return scores;
+  }
+  Result<void> update(std::span<const cost::Subject>, std::span<const double>) override { return {}; }
+  Result<void> save(const std::filesystem::path&) const override { return {}; }
+  Result<void> load(const std::filesystem::path&) override { return {}; }
+
+ private:
+  std::size_t favourite_;
+  double score_;
+};
+
+TEST(FirstChoice, IsThatOfTheRulesWithoutAModel) {
+  const FirstCandidate chosen = FirstChoice().choose(weighted_product(13, 40, 7), avx2_target());
+  EXPECT_EQ(chosen.candidate, chosen.space->first());
+  EXPECT_FALSE(chosen.is_predicted);
+}
+
+TEST(FirstChoice, IsThatOfTheModelIfItIsSure) {
+  FirstChoice sure(std::make_unique<Biased>(3, 2.0));
+  const FirstCandidate chosen = sure.choose(weighted_product(13, 40, 7), avx2_target());
+  EXPECT_NE(chosen.candidate, chosen.space->first());
+  EXPECT_TRUE(chosen.is_predicted);
+  EXPECT_TRUE(chosen.space->build(chosen.candidate));
+  FirstChoice unsure(std::make_unique<Biased>(3, 0.5)), failing(std::make_unique<Biased>(1'000'000, 2.0));
+  for (FirstChoice* choice : {&unsure, &failing})
+    EXPECT_FALSE(choice->choose(weighted_product(13, 40, 7), avx2_target()).is_predicted);
+}
+
+TEST(ShippedNetwork, ReadsTheSentencesOfThisHone) {
+  ASSERT_GT(shipped_network().size(), 1000u);
+  EXPECT_LE(shipped_network().size(), std::size_t{4} << 20);
+  const Result<Network> network = load_network();
+  ASSERT_TRUE(network) << network.error().message;
+  const auto writer = cost::make_sentence_writer(cost::language_of(network->spec())).value();
+  EXPECT_TRUE(network->check_schema(writer->schema())) << "train it anew: see docs/cost-models.md";
+  EXPECT_GE(network->spec().targets.size(), 3u);
+  for (const char* name : {"tlp", "mtl", "auto"}) {
+    auto model = make_any_cost_model(name, {.threads = 1}, avx2_target(), "");
+    ASSERT_TRUE(model) << name << ": " << model.error().message;
+    FirstChoice choice(*std::move(model));
+    const FirstCandidate chosen = choice.choose(weighted_product(13, 40, 7), avx2_target());
+    EXPECT_TRUE(chosen.space->build(chosen.candidate)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace hone
