@@ -1,7 +1,7 @@
 /// Scores cost models on the networks for testing: which share of the best speed their favourites reach (top-1, top-5),
 /// and how many candidates they score in a second.
 ///
-///     bench_cost_model DATA [MODEL.onnx...] [--margin X...] [--seed N]
+///     bench_cost_model DATA [MODEL.onnx...] [--margin X...] [--only-networks] [--seed N]
 ///
 /// Beside the networks it scores choosing at random, the rules that choose without a model, and boosted trees fitted to
 /// the training part of the same data. Prints a table to stderr and one JSON line per figure to stdout.
@@ -27,6 +27,7 @@ struct CostModelBench {
   std::vector<std::string> models;
   std::vector<double> margins;
   std::uint64_t seed = 1;
+  bool only_networks = false;
 };
 
 void print(const std::string& model, const std::string& target, const std::vector<cost::TopScores>& scores,
@@ -137,7 +138,7 @@ Result<void> score_network(const cost::Dataset& data, const std::string& file, c
 Result<void> run(const CostModelBench& options) {
   HONE_TRY(const cost::Dataset data, cost::read_dataset(options.data));
   fmt::print(stderr, "{:<28} {:<14} {:>6} {:>6} {:>5}  {}\n", "model", "network", "top-1", "top-5", "tasks", "target");
-  HONE_TRY(score_baselines(data, options.seed));
+  if (!options.only_networks) HONE_TRY(score_baselines(data, options.seed));
   for (const std::string& model : options.models) HONE_TRY(score_network(data, model, options.margins, options.seed));
   return {};
 }
@@ -151,6 +152,7 @@ int main(int argc, char** argv) {
   app.add_option("data", options.data, "the data set")->required();
   app.add_option("models", options.models, "networks, as hone cost-model train writes them");
   app.add_option("--margin", options.margins, "choose as the rules do unless something scores better by this");
+  app.add_flag("--only-networks", options.only_networks, "leave out what is fitted here");
   app.add_option("--seed", options.seed, "of the trees and of choosing at random");
   CLI11_PARSE(app, argc, argv);
   const hone::Result<void> status = hone::bench::run(options);

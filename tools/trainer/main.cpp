@@ -4,8 +4,10 @@
 ///
 /// OUT is written whenever an epoch is the best so far, so that nothing is lost when training is interrupted.
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <fstream>
+#include <unistd.h>
 
 #include "train.h"
 
@@ -119,10 +121,25 @@ Result<void> run(Options options) {
   return {};
 }
 
+/// Debian's OpenBLAS takes processors newer than itself for very old ones, and is then some times slower. It looks at
+/// its environment as it is loaded, so this program starts itself again with what it should know.
+void name_processor_to_openblas(char** argv) {
+#if defined(__x86_64__)
+  const char* core = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") ? "SkylakeX"
+                     : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")       ? "Haswell"
+                                                                                             : nullptr;
+  if (!core || ::setenv("OPENBLAS_CORETYPE", core, /*replace=*/0) != 0) return;
+  ::execv("/proc/self/exe", argv);  // comes back only if that is not possible, which costs nothing but time
+#else
+  (void)argv;
+#endif
+}
+
 }  // namespace
 }  // namespace hone::trainer
 
 int main(int argc, char** argv) {
+  if (!std::getenv("OPENBLAS_CORETYPE")) hone::trainer::name_processor_to_openblas(argv);
   hone::trainer::Options options;
   hone::trainer::TrainOptions& training = options.training;
   CLI::App app("Trains the network of a cost model");

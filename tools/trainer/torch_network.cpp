@@ -98,7 +98,7 @@ Tensor TorchNetwork::forward(const Tensor& sentences) const {
   const Tensor counts = spec_.is_masked ? sentences.slice(2, 0, 1) : Tensor();
   Tensor x = spec_.body == "sum" ? sentences * parameters_.at("scale") : sentences;
   for (std::size_t i = 0; i < spec_.layers.size(); ++i) x = torch::relu(linear(x, fmt::format("row.{}", i)));
-  if (spec_.has_positions) x = x + parameters_.at("positions");
+  if (spec_.has_positions) x = x + parameters_.at("positions").slice(0, 0, x.size(1));
   if (spec_.body == "attention") x = attention(x, counts) + x;
   if (spec_.body == "lstm") x = lstm(x);
   if (spec_.body == "sum") x = (counts.defined() ? x * counts : x).sum(1);

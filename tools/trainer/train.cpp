@@ -59,13 +59,17 @@ std::vector<Batch> make_batches(const cost::TrainingSet& set, std::vector<std::s
   return batches;
 }
 
-Tensor sentences_of(const cost::TrainingSet& set, std::span<const std::size_t> samples) {
+/// The sentences of samples, as long as the longest of them if what fills them up does not count.
+Tensor sentences_of(const cost::NetworkSpec& spec, const cost::TrainingSet& set, std::span<const std::size_t> samples) {
   const auto rows = static_cast<std::int64_t>(set.shape.rows), columns = static_cast<std::int64_t>(set.shape.columns);
   Tensor all = torch::empty({static_cast<std::int64_t>(samples.size()), rows, columns});
   const std::size_t size = set.shape.size();
-  for (std::size_t i = 0; i < samples.size(); ++i)
+  std::size_t longest = 1;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
     set.copy_sentence(samples[i], std::span(all.data_ptr<float>() + i * size, size));
-  return all;
+    longest = std::max(longest, set.first_rows[samples[i] + 1] - set.first_rows[samples[i]]);
+  }
+  return spec.is_masked ? all.slice(1, 0, std::min(static_cast<std::int64_t>(longest), rows)).contiguous() : all;
 }
 
 /// Labels that may be seen, one per head for each sample; NaN: none.
@@ -189,8 +193,9 @@ std::vector<double> predict(const TorchNetwork& network, const cost::TrainingSet
   for (std::size_t begin = 0; begin < count; begin += kAtOnce) {
     std::vector<std::size_t> places(std::min(kAtOnce, count - begin));
     std::iota(places.begin(), places.end(), begin);
-    const Tensor found =
-        network.forward(sentences_of(samples, places)).select(1, static_cast<std::int64_t>(head)).contiguous();
+    const Tensor found = network.forward(sentences_of(network.spec(), samples, places))
+                             .select(1, static_cast<std::int64_t>(head))
+                             .contiguous();
     scores.insert(scores.end(), found.data_ptr<float>(), found.data_ptr<float>() + found.numel());
   }
   return scores;
@@ -216,7 +221,7 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
     const std::vector<Batch> batches = make_batches(samples, kept, options, rng);
     for (const Batch& batch : batches) {
       optimizer.zero_grad();
-      const Tensor scores = network.forward(sentences_of(samples, batch.samples));
+      const Tensor scores = network.forward(sentences_of(network.spec(), samples, batch.samples));
       const BatchLoss found = loss_of(scores, batch, labels, options);
       scores.backward(found.gradient);
       torch::nn::utils::clip_grad_norm_(network.parameters(), options.largest_gradient);
@@ -227,7 +232,7 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
     const std::vector<Batch> checks = make_batches(samples, held, options, fixed);
     for (const Batch& batch : checks) {
       const torch::NoGradGuard guard;
-      const Tensor scores = network.forward(sentences_of(samples, batch.samples));
+      const Tensor scores = network.forward(sentences_of(network.spec(), samples, batch.samples));
       report.validation_loss += loss_of(scores, batch, labels, options).loss / static_cast<double>(checks.size());
     }
     const cost::TopScores top = cost::evaluate_tasks(data, validation, targets[0], predict(network, validation, 0));

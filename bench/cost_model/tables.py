@@ -1,0 +1,173 @@
+"""Trains every network that docs/results/cost-model.md speaks of on a data set, scores them, and writes the tables.
+
+    python3 bench/cost_model/tables.py data/programs.zst --write docs/results/cost-model.md
+
+Needs what `./dev trainer` and `./dev build release bench_cost_model` build. Networks that are there already are not trained
+again, so that an interrupted run goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+RELEASE = Path("build/release")
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network to train: its name, and what `hone cost-model train` is told."""
+
+    name: str
+    options: tuple[str, ...]
+    targets: tuple[str, ...] = ()
+
+
+@dataclass
+class Scores:
+    """Top-1 and top-5 on the networks for testing, by model and target; and candidates a second, by model."""
+
+    top: dict[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
+    speed: dict[str, float] = field(default_factory=dict)
+
+
+def short(target: str) -> str:
+    """What people call a target: its widest vectors, and its threads."""
+    vectors = "AVX2" if "+avx2" in target else "SSE4.2" if "+sse4.2" in target else "AVX-512"
+    threads = target.split("-threads=")[1].split()[0] if "-threads=" in target else "1"
+    return f"{vectors}, {threads} thread{'s' if threads != '1' else ''}"
+
+
+def read_scores(lines: list[str]) -> Scores:
+    """The scores over all networks for testing in what bench_cost_model prints."""
+    scores = Scores()
+    for line in lines:
+        entry = json.loads(line)
+        if entry["network"] != "all":
+            continue
+        scores.top[entry["model"], short(entry["target"])] = (entry["top_1"], entry["top_5"])
+        if entry["candidates_per_second"]:
+            scores.speed[entry["model"]] = entry["candidates_per_second"]
+    return scores
+
+
+def networks(targets: list[str]) -> list[Network]:
+    """Everything that the tables show, for targets by their whole names."""
+    all_networks = [Network("mtl", ("--network", "tlp2"), tuple(targets))]
+    for target in targets:
+        name = short(target)
+        for kind in ("tlp", "tlp2", "tenset-mlp"):
+            all_networks.append(Network(f"{kind} for {name}", ("--network", kind), (target,)))
+        others = tuple(other for other in targets if other != target)
+        few = ("--network", "tlp2", "--label-percent", "7")
+        all_networks.append(Network(f"mtl 7% of {name}", few, (target, *others)))
+        all_networks.append(Network(f"tlp2 7% of {name}", few, (target,)))
+    for kind in ("tlp", "tlp2"):
+        for body in ("attention", "lstm"):
+            for loss in ("rank", "mse"):
+                if (body, loss) != ("attention", "rank"):
+                    options = ("--network", kind, "--body", body, "--loss", loss)
+                    all_networks.append(Network(f"{kind} {body} {loss}", options, (targets[0],)))
+    return all_networks
+
+
+def train(network: Network, arguments: argparse.Namespace) -> Path:
+    """Trains a network unless it is there."""
+    file = arguments.folder / f"{network.name}.onnx"
+    if file.exists():
+        return file
+    command = [str(RELEASE / "bin/hone"), "cost-model", "train", str(arguments.data), str(file), *network.options]
+    command += ["--epochs", str(arguments.epochs), "--patience", str(arguments.patience), "--batch", str(arguments.batch)]
+    for target in network.targets:
+        command += ["--target", target]
+    log = file.with_suffix(".log")
+    with log.open("w") as out:
+        done = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    if done.returncode != 0:
+        file.unlink(missing_ok=True)
+        raise RuntimeError(f"'{network.name}' was not trained: {log.read_text().splitlines()[-1]}")
+    print(f"{network.name}: {log.read_text().splitlines()[-3]}", flush=True)
+    return file
+
+
+def table(columns: list[str], rows: list[list[str]]) -> str:
+    """Markdown."""
+    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def pair(scores: Scores, model: str, target: str) -> str:
+    """Top-1 and top-5 of a model on a target."""
+    found = scores.top.get((model, target))
+    return f"{found[0]:.3f} / {found[1]:.3f}" if found else "–"
+
+
+def tables(scores: Scores, targets: list[str]) -> str:
+    """The three tables."""
+    names = [short(target) for target in targets]
+    rows = []
+    for model in ("random choice", "rules", "boosted trees", "tenset-mlp", "tlp", "tlp2"):
+        is_trained = model in ("tenset-mlp", "tlp", "tlp2")
+        rows.append([model] + [pair(scores, f"{model} for {name}" if is_trained else model, name) for name in names])
+    rows.append(["mtl, tlp2 with a head for each target"] + [pair(scores, "mtl", name) for name in names])
+    text = "## Top-1 / top-5 on the five networks for testing\n\n" + table(["model", *names], rows)
+    text += "\nBar: tlp or tlp2 0.90 / 0.96, and above tenset-mlp and the boosted trees.\n"
+
+    rows = []
+    for body in ("attention", "lstm"):
+        for loss in ("rank", "mse"):
+            row = [body, loss]
+            for kind in ("tlp", "tlp2"):
+                is_usual = (body, loss) == ("attention", "rank")
+                row.append(pair(scores, f"{kind} for {names[0]}" if is_usual else f"{kind} {body} {loss}", names[0]))
+            rows.append(row)
+    text += f"\n## What matters, on {names[0]}\n\n" + table(["body", "loss", "tlp", "tlp2"], rows)
+
+    rows = []
+    for name in names:
+        few, alone = scores.top[f"mtl 7% of {name}", name][0], scores.top[f"tlp2 7% of {name}", name][0]
+        whole = scores.top[f"tlp2 for {name}", name][0]
+        rows.append([name, f"{few:.3f}", f"{alone:.3f}", f"{whole:.3f}", f"{few / alone:.2f}", f"{few / whole:.2f}"])
+    columns = ["new target", "mtl, 7 % of its labels", "tlp2, the same 7 % alone", "tlp2, all labels"]
+    columns += ["over 7 % alone (bar 1.15)", "over all (bar 0.96)"]
+    text += "\n## A target of which 7 % of the labels are known, top-1\n\n" + table(columns, rows)
+    speeds = ", ".join(f"{model} {speed:,.0f}" for model, speed in sorted(scores.speed.items()) if "for" not in model)
+    return text + f"\nCandidates scored in a second by hone: {speeds}.\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path, help="the data set")
+    parser.add_argument("--folder", type=Path, default=Path("build/networks"), help="where networks are kept")
+    parser.add_argument("--epochs", type=int, default=30)
+    parser.add_argument("--patience", type=int, default=6)
+    parser.add_argument("--batch", type=int, default=128)
+    parser.add_argument("--jobs", type=int, default=2, help="networks that are trained at a time")
+    parser.add_argument("--write", type=Path, help="the file whose tables are replaced")
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+
+    bench = [str(RELEASE / "bench/bench_cost_model"), str(arguments.data)]
+    lines = subprocess.run(bench, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    targets = list(dict.fromkeys(json.loads(line)["target"] for line in lines))
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        files = list(pool.map(lambda network: train(network, arguments), networks(targets)))
+    trained = [*bench, "--only-networks", *map(str, files)]
+    lines += subprocess.run(trained, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    text = tables(read_scores(lines), targets)
+    print(text)
+    if arguments.write:
+        page = arguments.write.read_text() if arguments.write.exists() else "<!-- tables -->\n<!-- end of tables -->\n"
+        head, rest = page.split("<!-- tables -->\n", 1)
+        tail = rest.split("<!-- end of tables -->\n", 1)[1]
+        arguments.write.write_text(f"{head}<!-- tables -->\n{text}<!-- end of tables -->\n{tail}")
+
+
+if __name__ == "__main__":
+    main()
