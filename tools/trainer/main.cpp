@@ -83,6 +83,7 @@ Result<void> run(Options options) {
   const bool is_published = options.network == "tlp";
   training.pairs_within_tasks = !is_published && !options.pairs_across_tasks;
   training.validates_on_tasks = !is_published && !options.validates_on_programs;
+  training.is_steady |= is_published;
   spec.notes = {{"data", options.data},
                 {"samples", fmt::format("{}", samples.size())},
                 {"loss", training.loss},
@@ -159,6 +160,7 @@ int main(int argc, char** argv) {
   app.add_option("--seed", training.seed, "of everything that is drawn");
   app.add_option("--threads", options.threads, "that libtorch uses")->check(CLI::Range(0, 1024));
   app.add_option("--width", options.width, "of all layers, instead of the network's own")->check(CLI::Range(8, 4096));
+  app.add_flag("--steady", training.is_steady, "keep the rate of learning, and the weights of the last step");
   app.add_flag("--without-mask", options.has_no_mask, "let rows that fill up sentences count");
   app.add_flag("--without-positions", options.has_no_positions, "do not tell rows apart by their place");
   app.add_flag("--pairs-across-tasks", options.pairs_across_tasks, "rank programs of different tasks too");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <set>
 
@@ -182,6 +183,45 @@ void fit_scale(TorchNetwork& network, const cost::TrainingSet& set) {
   network.set_scale(scale);
 }
 
+/// The mean of what weights were lately, which scores better than what they are.
+class Average {
+ public:
+  explicit Average(std::vector<Tensor> weights) : weights_(std::move(weights)) {
+    const torch::NoGradGuard guard;
+    for (const Tensor& weight : weights_) means_.push_back(weight.clone());
+  }
+
+  void add() {
+    constexpr double kKept = 0.99;
+    const torch::NoGradGuard guard;
+    const double kept = std::min(kKept, static_cast<double>(steps_) / static_cast<double>(steps_ + 10));
+    ++steps_;
+    for (std::size_t i = 0; i < means_.size(); ++i) means_[i].mul_(kept).add_(weights_[i], 1 - kept);
+  }
+
+  /// Makes the weights the means, or what they were again.
+  void swap() {
+    const torch::NoGradGuard guard;
+    for (std::size_t i = 0; i < means_.size(); ++i) {
+      const Tensor weight = weights_[i].clone();
+      weights_[i].copy_(means_[i]);
+      means_[i].copy_(weight);
+    }
+  }
+
+ private:
+  std::vector<Tensor> weights_, means_;
+  std::int64_t steps_ = 0;
+};
+
+/// The rate of learning in an epoch: it falls along half a wave of a cosine.
+double rate_in(int epoch, const TrainOptions& options) {
+  if (options.is_steady) return options.rate;
+  constexpr double kLeft = 0.02;
+  const double done = static_cast<double>(epoch - 1) / options.epochs;
+  return options.rate * (kLeft + (1 - kLeft) * (1 + std::cos(std::numbers::pi * done)) / 2);
+}
+
 }  // namespace
 
 std::vector<double> predict(const TorchNetwork& network, const cost::TrainingSet& samples, std::size_t head,
@@ -216,8 +256,11 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
   EpochReport best;
   best.validation_loss = std::numeric_limits<double>::infinity();
   Rng rng = Rng(options.seed).fork(/*salt=*/11);
+  Average average(network.parameters());
   for (int epoch = 1, barren = 0; epoch <= options.epochs && barren < options.patience; ++epoch, ++barren) {
     EpochReport report{.epoch = epoch, .epochs = options.epochs};
+    for (torch::optim::OptimizerParamGroup& group : optimizer.param_groups())
+      static_cast<torch::optim::AdamOptions&>(group.options()).lr(rate_in(epoch, options));
     const std::vector<Batch> batches = make_batches(samples, kept, options, rng);
     for (const Batch& batch : batches) {
       optimizer.zero_grad();
@@ -226,8 +269,10 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
       scores.backward(found.gradient);
       torch::nn::utils::clip_grad_norm_(network.parameters(), options.largest_gradient);
       optimizer.step();
+      average.add();
       report.loss += found.loss / static_cast<double>(batches.size());
     }
+    if (!options.is_steady) average.swap();
     Rng fixed(options.seed);
     const std::vector<Batch> checks = make_batches(samples, held, options, fixed);
     for (const Batch& batch : checks) {
@@ -247,6 +292,7 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
       barren = -1;
     }
     told(report);
+    if (!options.is_steady) average.swap();
   }
   network.set_weights(best_weights);
   return best;

@@ -22,6 +22,8 @@ struct TrainOptions {
   int patience = 8;  ///< epochs without a gain after which it ends
   std::size_t batch = 512;
   double rate = 7e-4;
+  bool is_steady =
+      false;  ///< keep the rate, and the weights of the last step, rather than let it fall and average them
   double decay = 1e-6;
   double largest_gradient = 0.5;
   double label_share = 1;  ///< of the first head's labels; the others are hidden
