@@ -38,7 +38,7 @@ Result<Report> throughput_claim(const ClaimOptions& options) {
       .claim = "throughput",
       .title = "Trials per second",
       .how = fmt::format("The tuner on all convolutions of ResNet-50 at once for {:g} s: candidates are chosen, "
-                         "compiled, compared with a reference and timed at least three times for 2 ms each; "
+                         "compiled, compared with a reference and timed in up to eight samples of 0.75 ms; "
                          "the cost model learns after each round of 16. Bar: 20 a second on two cores.",
                          seconds),
       .columns = {"preset", "threads of kernels", "trials", "failed", "trials/s"},
