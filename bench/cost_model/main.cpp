@@ -7,7 +7,6 @@
 /// the training part of the same data. Prints a table to stderr and one JSON line per figure to stdout.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -112,24 +111,18 @@ Result<void> score_network(const cost::Dataset& data, const std::string& file, c
   HONE_TRY(Network network, Network::load(file));
   HONE_TRY(const cost::TrainingSet test,
            cost::make_training_set(data, cost::language_of(network.spec()), cost::Part::Test));
-  for (std::size_t head = 0; head < network.spec().targets.size(); ++head) {
-    const std::string& target = network.spec().targets[head];
-    const std::optional<std::size_t> place = data.find_target(target);
-    if (!place) return error(ErrorCode::NotFound, "the data set has nothing measured on '{}'", target);
-    HONE_TRY(network.predict(test, head));  // compiles it
-    const auto begin = std::chrono::steady_clock::now();
-    HONE_TRY(const std::vector<double> scores, network.predict(test, head));
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  HONE_TRY(const std::vector<HeadScores> heads, score_heads(network, data, test));
+  for (const HeadScores& head : heads) {
+    const std::string& target = data.targets[head.target];
     print(std::filesystem::path(file).stem().string(), target,
-          cost::evaluate_networks(data, test, *place, scores, cost::is_test_network), seed,
-          static_cast<double>(test.size()) / seconds);
-    fmt::print(stderr, "{:.0f} candidates a second\n", static_cast<double>(test.size()) / seconds);
-    const std::vector<double> rules = rule_scores(data, test, *place);
+          cost::evaluate_networks(data, test, head.target, head.scores, cost::is_test_network), seed, head.per_second);
+    fmt::print(stderr, "{:.0f} candidates a second\n", head.per_second);
+    const std::vector<double> rules = rule_scores(data, test, head.target);
     for (const double margin : margins) {
-      std::vector<double> both = scores;
+      std::vector<double> both = head.scores;
       for (std::size_t i = 0; i < both.size(); ++i) both[i] += margin * rules[i];
       print(fmt::format("{}, or rules within {:g}", std::filesystem::path(file).stem().string(), margin), target,
-            cost::evaluate_networks(data, test, *place, both, cost::is_test_network), seed);
+            cost::evaluate_networks(data, test, head.target, both, cost::is_test_network), seed);
     }
   }
   return {};

@@ -1,7 +1,9 @@
 #include "hone/network.h"
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "hone/frontend/export.h"
@@ -101,6 +103,23 @@ Result<std::vector<double>> Network::predict(const cost::TrainingSet& samples, s
   for (std::size_t i = 0; i < samples.size(); ++i)
     samples.copy_sentence(i, std::span(sentences).subspan(i * size, size));
   return predict(sentences, head, threads);
+}
+
+Result<std::vector<HeadScores>> score_heads(Network& network, const cost::Dataset& data,
+                                            const cost::TrainingSet& samples) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<HeadScores> all;
+  for (std::size_t head = 0; head < network.spec().targets.size(); ++head) {
+    const std::string& target = network.spec().targets[head];
+    const std::optional<std::size_t> place = data.find_target(target);
+    if (!place) return error(ErrorCode::NotFound, "the data set has nothing measured on '{}'", target);
+    HONE_TRY(network.predict(samples, head));  // compiles it
+    const Clock::time_point begin = Clock::now();
+    HONE_TRY(std::vector<double> scores, network.predict(samples, head));
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    all.push_back({*place, std::move(scores), static_cast<double>(samples.size()) / seconds});
+  }
+  return all;
 }
 
 }  // namespace hone

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/cost/dataset.h"
 #include "hone/cost/network_spec.h"
 #include "hone/cost/training_set.h"
 #include "hone/session.h"
@@ -41,5 +42,16 @@ class Network {
   std::string bytes_, name_;
   std::map<std::size_t, Session> sessions_;  ///< by head
 };
+
+/// What a head makes of all samples of a set.
+struct HeadScores {
+  std::size_t target = 0;  ///< by place in the data set
+  std::vector<double> scores;
+  double per_second = 0;  ///< samples that were scored
+};
+
+/// Scores a set of a data set by each head; an error if nothing was measured on the target of one of them.
+Result<std::vector<HeadScores>> score_heads(Network& network, const cost::Dataset& data,
+                                            const cost::TrainingSet& samples);
 
 }  // namespace hone

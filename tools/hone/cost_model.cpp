@@ -1,7 +1,6 @@
 // hone cost-model: trains, examines and writes the networks that predict which candidates are fast.
 #include <CLI/App.hpp>
 #include <CLI/Option.hpp>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
@@ -132,17 +131,11 @@ Result<void> evaluate(const CostModelOptions& options) {
   HONE_TRY(Network network, Network::load(options.file));
   HONE_TRY(const cost::TrainingSet test,
            cost::make_training_set(data, cost::language_of(network.spec()), cost::Part::Test));
-  for (std::size_t head = 0; head < network.spec().targets.size(); ++head) {
-    const std::string& target = network.spec().targets[head];
-    const std::optional<std::size_t> place = data.find_target(target);
-    if (!place) return error(ErrorCode::NotFound, "the data set has nothing measured on '{}'", target);
-    HONE_TRY(network.predict(test, head));  // compiles it
-    const auto begin = std::chrono::steady_clock::now();
-    HONE_TRY(const std::vector<double> scores, network.predict(test, head));
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    show_scores(network.spec().name, target,
-                cost::evaluate_networks(data, test, *place, scores, cost::is_test_network));
-    fmt::print("{:.0f} candidates a second\n", static_cast<double>(test.size()) / seconds);
+  HONE_TRY(const std::vector<HeadScores> heads, score_heads(network, data, test));
+  for (const HeadScores& head : heads) {
+    show_scores(network.spec().name, data.targets[head.target],
+                cost::evaluate_networks(data, test, head.target, head.scores, cost::is_test_network));
+    fmt::print("{:.0f} candidates a second\n", head.per_second);
   }
   return {};
 }

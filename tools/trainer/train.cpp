@@ -269,7 +269,7 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
       scores.backward(found.gradient);
       torch::nn::utils::clip_grad_norm_(network.parameters(), options.largest_gradient);
       optimizer.step();
-      average.add();
+      if (!options.is_steady) average.add();
       report.loss += found.loss / static_cast<double>(batches.size());
     }
     if (!options.is_steady) average.swap();
