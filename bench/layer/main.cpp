@@ -2,8 +2,10 @@
 /// round.
 ///
 ///     bench_layer [--only TEXT] [--threads N...] [--rounds N] [--emit naive|ir|lowered|llvm|asm]
+///     bench_layer --model FILE... [--threads N...] [--rounds N]
 ///
-/// Prints a table to stderr and one JSON line per figure to stdout.
+/// Prints a table to stderr and one JSON line per figure to stdout; of model files a table of all their layers to
+/// stdout.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -11,16 +13,15 @@
 #include <cstdio>
 #include <fmt/core.h>
 
+#include "models.h"
+#include "runnable.h"
+
 #include "hone/codegen/compile.h"
 #include "hone/codegen/lower.h"
 #include "hone/ir/text.h"
-#include "hone/measure/load_kernel.h"
-#include "hone/measure/peak.h"
-#include "hone/runtime/thread_pool.h"
 #include "hone/schedule/primitives.h"
 #include "hone/space/default_program.h"
 #include "hone/space/layout.h"
-#include "hone/support/rng.h"
 #include "hone/tensor/definitions.h"
 #include "hone/tensor/lower.h"
 
@@ -115,63 +116,11 @@ ir::Function naive_program(const Layer& layer, std::int64_t lanes, bool is_swish
 
 struct Options {
   std::vector<int> threads = {1};
+  std::vector<std::string> models;
   std::string only, emit;
   bool is_swish = false;
   int rounds = 15;
 };
-
-template <typename T>
-T value(Result<T> result) {
-  if (result) return *std::move(result);
-  fmt::print(stderr, "{}\n", result.error().message);
-  std::exit(1);
-}
-
-std::int64_t elements(const ir::Expr& buffer) {
-  std::int64_t count = 1;
-  for (const ir::Expr& extent : buffer.get<ir::Buffer>().shape) count *= ir::constant_value(extent);
-  return count;
-}
-
-/// A compiled program with its arguments.
-struct Runnable {
-  measure::LoadedKernel kernel;
-  std::vector<std::vector<float>> memory;
-  std::vector<void*> args;
-};
-
-float* aligned(std::vector<float>& memory) {
-  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
-  return reinterpret_cast<float*>((address + 63) / 64 * 64);
-}
-
-Runnable prepare(const ir::Function& naive, const schedule::KernelProgram& program, const codegen::Target& target) {
-  Runnable runnable{value(measure::load_kernel(program, target)), {}, {}};
-  Rng rng(/*seed=*/1);
-  const auto make = [&](const ir::Expr& buffer) {
-    std::vector<float> memory(static_cast<std::size_t>(elements(buffer)) + 16);
-    runnable.memory.push_back(std::move(memory));
-    float* data = aligned(runnable.memory.back());
-    for (std::int64_t i = 0; i < elements(buffer); ++i) data[i] = static_cast<float>(rng.uniform(-8, 8)) / 8;
-    return data;
-  };
-  std::vector<void*> originals;
-  for (const ir::Expr& param : naive.params) originals.push_back(make(param));
-  runnable.args = originals;
-  if (program.prepare) {
-    std::vector<void*> packing;
-    for (const std::size_t i : program.packed) packing.push_back(originals[i]);
-    for (const std::size_t i : program.packed) packing.push_back(runnable.args[i] = make(program.main.params[i]));
-    runnable.kernel.prepare(packing.data(), nullptr);
-  }
-  return runnable;
-}
-
-double seconds(const Runnable& kernel, runtime::ThreadPool* pool, int calls) {
-  const auto begin = Clock::now();
-  for (int i = 0; i < calls; ++i) kernel.kernel.entry(kernel.args.data(), pool);
-  return std::chrono::duration<double>(Clock::now() - begin).count() / calls;
-}
 
 void emit(const std::string& what, const ir::Function& naive, const schedule::KernelProgram& program,
           const codegen::Target& target) {
@@ -213,18 +162,7 @@ void time_layer(const Layer& layer, int threads, const Options& options) {
   const std::int64_t positions = (layer.size + layer.stride - 1) / layer.stride;
   const double flops = 2.0 * static_cast<double>(layer.in / layer.groups * layer.out * positions * positions *
                                                  layer.kernel * layer.kernel);
-  const int calls = std::max(1, static_cast<int>(0.003 / seconds(kernel, &pool, 1)));
-  std::vector<double> ratios;
-  double best = 1e30, best_peak = 0;
-  for (int round = 0; round < options.rounds; ++round) {
-    const double peak = value(measure::fma_peak(target, threads)) * 1e9;
-    const double time = seconds(kernel, &pool, calls);
-    ratios.push_back(flops / time / peak);
-    best = std::min(best, time);
-    best_peak = std::max(best_peak, peak);
-  }
-  std::sort(ratios.begin(), ratios.end());
-  const double median = ratios[ratios.size() / 2];
+  const auto [median, best, best_peak] = time_rounds(kernel, flops, target, &pool, options.rounds);
   fmt::print(stderr, "{:<26}{:>3}{:>9.1f}{:>9.1f}{:>9.1f} %{:>8.1f} %{:>10.3f}{:>9.0f}{:>11.1e}\n", layer.name, threads,
              best_peak / 1e9, flops / best / 1e9, median * 100, flops / best / best_peak * 100, best * 1e3, compile_ms,
              error);
@@ -245,7 +183,10 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", options.rounds, "rounds to take the median of");
   app.add_option("--emit", options.emit, "print a stage of the program: naive, ir, lowered, llvm or asm");
   app.add_flag("--swish", options.is_swish, "layers end in x · sigmoid(x), not in a relu");
+  app.add_option("--model", options.models, "model files whose layers are timed instead");
   CLI11_PARSE(app, argc, argv);
+  for (const std::string& file : options.models) time_model(file, options.threads, options.rounds);
+  if (!options.models.empty()) return 0;
   fmt::print(stderr, "{:<26}{:>3}{:>9}{:>9}{:>11}{:>10}{:>10}{:>9}{:>11}\n", "layer", "thr", "peak", "GFLOP/s", "ratio",
              "best", "ms", "compile", "error");
   for (const Layer& layer : layers())

@@ -134,7 +134,7 @@ Result<Report> zero_claim(const ClaimOptions& options) {
     return error(ErrorCode::InvalidArgument, "the claim zero takes one --network, not {}", options.networks.size());
   HONE_TRY(std::unique_ptr<cost::CostModel> model,
            make_any_cost_model("tlp", {}, options.target, options.networks.empty() ? "" : options.networks[0]));
-  FirstChoice first(std::move(model));
+  const FirstChoice first(std::make_shared<FirstModel>(std::move(model)));
   std::vector<double> by_rules, by_network;
   for (const char* network : {"resnet18", "resnet50", "vgg16", "mobilenet_v2", "efficientnet_b0", "squeezenet",
                               "inception_v3", "densenet121", "convnext_tiny", "vit_b16", "bert_base", "gpt2_64"}) {

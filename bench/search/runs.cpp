@@ -129,11 +129,20 @@ Result<Run> run(const NamedTask& task, const How& how, const codegen::Target& ta
           .elapsed_s = report.progress.elapsed_s,
           .space_size = progress.space_size,
           .transferred = report.transferred};
+  std::string uncounted;
+  if (!how.counts_default) {
+    HONE_TRY(const auto space, space::make_space(how.space, *task.task, target));
+    uncounted = space::to_json(*space, space->first());
+    run.best.clear();
+  }
   HONE_TRY(const std::vector<measure::Record> found, records.find({.task = progress.key}));
+  std::size_t place = 0;
   for (const measure::Record& record : found) {
-    if (measure::find_adoption(record) || run.trials.size() == times.size()) continue;
+    if (measure::find_adoption(record) || place == times.size()) continue;
+    const double at_s = times[place++];
+    if (record.candidate == uncounted) continue;
     const bool is_ok = record.status == measure::TrialStatus::Ok;
-    run.trials.push_back({record.candidate, is_ok ? record.min_ns() : kInfinity, times[run.trials.size()]});
+    run.trials.push_back({record.candidate, is_ok ? record.min_ns() : kInfinity, at_s});
   }
   if (run.best.empty())
     for (const Tried& tried : run.trials)

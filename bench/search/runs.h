@@ -18,20 +18,21 @@ struct How {
   std::size_t explore = 0;
   std::size_t batch = 16;
   std::uint64_t seed = 1;
-  std::string history = {};  ///< a file of records of other tasks to begin with; empty: nothing is known
-  std::string keep = {};     ///< a file that takes up what was measured; empty: none
+  std::string history = {};    ///< a file of records of other tasks to begin with; empty: nothing is known
+  std::string keep = {};       ///< a file that takes up what was measured; empty: none
+  bool counts_default = true;  ///< whether the space's own first candidate, which every search tries first, is a trial
 };
 
 /// A trial of a run.
 struct Tried {
   std::string candidate;  ///< as JSON
-  double ns;              ///< the median; infinity if it failed
+  double ns;              ///< the fastest sample; infinity if it failed
   double at_s;            ///< since the beginning of the run
 };
 
 struct Run {
   std::vector<Tried> trials;
-  std::string best;  ///< what was adopted, or the fastest
+  std::string best;  ///< what was adopted, or the fastest of the trials
   double elapsed_s = 0;
   std::uint64_t space_size = 0;
   std::int64_t transferred = 0;
@@ -57,8 +58,8 @@ struct Reached {
 Result<std::optional<Reached>> first_to_reach(const Run& run, const NamedTask& task, const std::string& goal,
                                               const codegen::Target& target);
 
-/// The share of the multiply-add peak that a candidate reaches: the median of rounds in which both are measured, each as
-/// the best of as many samples.
+/// The share of the multiply-add peak that a candidate reaches: the median of rounds in which both are measured, each
+/// as the best of as many samples.
 Result<double> share_of_peak(const NamedTask& task, const std::string& candidate, const codegen::Target& target);
 
 }  // namespace hone::bench

@@ -1,8 +1,13 @@
 #include "hone/first_choice.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <map>
+#include <optional>
 
 #include "hone/measure/records/task_key.h"
+#include "hone/network_model.h"
 #include "hone/search/model_scorer.h"
 #include "hone/space/candidate.h"
 #include "hone/space/mapping_space.h"
@@ -15,55 +20,114 @@ namespace {
 /// one is the faster one in 73 of 100 cases.
 constexpr double kMargin = 1;
 
-/// What the rules say, for each algorithm, and everything that differs from it in one decision; the rules' own choice
-/// comes first.
-std::vector<space::Candidate> near_the_rules(const space::Space& space) {
-  std::vector<space::Candidate> pool = {space.first()};
-  for (std::size_t s = 0; s < space.sketches().size(); ++s) {
-    const std::vector<space::Knob>& knobs = space.sketches()[s].knobs;
-    const space::Candidate rules{s, std::vector<std::size_t>(knobs.size(), 0)};
-    pool.push_back(rules);
-    for (std::size_t k = 0; k < knobs.size(); ++k)
-      for (std::size_t i = 1; i < knobs[k].options.size(); ++i) {
-        pool.push_back(rules);
-        pool.back().choices[k] = i;
-      }
+/// Algorithms whose program by the rules scores worse than the best of them by more are not looked at further.
+constexpr double kReach = 1;
+
+/// Tasks of less work than this, in multiply-adds and the like, take so little time that rules will do.
+constexpr double kWorthAsking = 2e6;
+
+/// The programs of a task that were looked at so far, and what the model makes of them.
+class Pool {
+ public:
+  Pool(const space::Space& space, const space::Task& task, FirstModel& model)
+      : space_(space), builder_(space), key_(measure::task_key(task.naive(), task.constants)), model_(model) {}
+
+  /// Builds and scores candidates, without those that cannot be built.
+  Result<void> add(const std::vector<space::Candidate>& candidates) {
+    const search::ScoredTask scored{key_.key, key_.family};
+    std::vector<std::shared_ptr<const search::Built>> programs;
+    std::vector<cost::Subject> subjects;
+    for (const space::Candidate& candidate : candidates) {
+      std::shared_ptr<const search::Built> built = builder_.build(candidate);
+      if (!built) continue;
+      subjects.push_back(search::subject_of(space_, candidate, *built, scored));
+      candidates_.push_back(candidate);
+      programs.push_back(std::move(built));
+    }
+    const std::scoped_lock lock(model_.mutex);
+    HONE_TRY(const std::vector<double> scores, model_.model->predict(subjects));
+    scores_.insert(scores_.end(), scores.begin(), scores.end());
+    return {};
   }
-  pool.erase(std::remove(pool.begin() + 1, pool.end(), pool.front()), pool.end());
-  return pool;
+
+  const std::vector<space::Candidate>& candidates() const { return candidates_; }
+  const std::vector<double>& scores() const { return scores_; }
+  std::size_t best() const {
+    return static_cast<std::size_t>(std::max_element(scores_.begin(), scores_.end()) - scores_.begin());
+  }
+
+ private:
+  const space::Space& space_;
+  search::Builder builder_;
+  measure::TaskKey key_;
+  FirstModel& model_;
+  std::vector<space::Candidate> candidates_;
+  std::vector<double> scores_;
+};
+
+space::Candidate by_rules(const space::Space& space, std::size_t sketch) {
+  return {sketch, std::vector<std::size_t>(space.sketches()[sketch].knobs.size(), 0)};
+}
+
+/// The rules' own choice, then what they say for each other algorithm.
+std::vector<space::Candidate> all_by_rules(const space::Space& space) {
+  std::vector<space::Candidate> all = {space.first()};
+  for (std::size_t s = 0; s < space.sketches().size(); ++s)
+    if (by_rules(space, s) != all.front()) all.push_back(by_rules(space, s));
+  return all;
+}
+
+/// Everything that differs from a candidate in one decision.
+void add_neighbours(const space::Space& space, const space::Candidate& of, std::vector<space::Candidate>& to) {
+  const std::vector<space::Knob>& knobs = space.sketches()[of.sketch].knobs;
+  for (std::size_t k = 0; k < knobs.size(); ++k)
+    for (std::size_t i = 0; i < knobs[k].options.size(); ++i) {
+      if (i == of.choices[k]) continue;
+      to.push_back(of);
+      to.back().choices[k] = i;
+    }
+}
+
+/// The candidate that the model likes best, unless it likes that of the rules about as much: then nothing.
+Result<std::optional<space::Candidate>> predicted(const space::Space& space, const space::Task& task,
+                                                  FirstModel& model) {
+  Pool pool(space, task, model);
+  HONE_TRY(pool.add(all_by_rules(space)));
+  if (pool.candidates().empty() || pool.candidates().front() != space.first()) return std::optional<space::Candidate>();
+  const double rules = pool.scores().front(), worth_it = pool.scores()[pool.best()] - kReach;
+  std::vector<space::Candidate> near;
+  for (std::size_t i = 0; i < pool.candidates().size(); ++i)
+    if (pool.scores()[i] >= worth_it) add_neighbours(space, pool.candidates()[i], near);
+  HONE_TRY(pool.add(near));
+  if (pool.scores()[pool.best()] < rules + kMargin) return std::optional<space::Candidate>();
+  return std::optional(pool.candidates()[pool.best()]);
 }
 
 }  // namespace
 
-FirstCandidate FirstChoice::choose(const space::Task& task, const codegen::Target& target) {
+FirstCandidate FirstChoice::choose(const space::Task& task, const codegen::Target& target) const {
   FirstCandidate choice{.space = space::make_mapping_space(task, target), .candidate = {}};
   choice.candidate = choice.space->first();
-  if (!model_ || space::size_of(*choice.space) == 1) return choice;
-  const measure::TaskKey key = measure::task_key(task.naive(), task.constants);
-  const search::ScoredTask scored{key.key, key.family};
-  std::vector<space::Candidate> pool;
-  std::vector<std::shared_ptr<const search::Built>> programs;
-  std::vector<cost::Subject> subjects;
-  search::Builder builder(*choice.space);
-  for (const space::Candidate& candidate : near_the_rules(*choice.space)) {
-    std::shared_ptr<const search::Built> built = builder.build(candidate);
-    if (!built && pool.empty()) return choice;
-    if (!built) continue;
-    subjects.push_back(search::subject_of(*choice.space, candidate, *built, scored));
-    pool.push_back(candidate);
-    programs.push_back(std::move(built));
-  }
-  const std::scoped_lock lock(mutex_);
-  const Result<std::vector<double>> scores = model_->predict(subjects);
-  if (!scores) {
-    log::warning("first choice", "the cost model is of no help: {}", scores.error().message);
-    return choice;
-  }
-  const auto best = std::max_element(scores->begin(), scores->end());
-  if (*best < scores->front() + kMargin) return choice;
-  choice.candidate = pool[static_cast<std::size_t>(best - scores->begin())];
+  if (!model_ || task.flops < kWorthAsking || space::size_of(*choice.space) == 1) return choice;
+  const Result<std::optional<space::Candidate>> better = predicted(*choice.space, task, *model_);
+  if (!better) log::warning("first choice", "the cost model is of no help: {}", better.error().message);
+  if (!better || !*better) return choice;
+  choice.candidate = **better;
   choice.is_predicted = true;
   return choice;
+}
+
+Result<std::shared_ptr<FirstModel>> first_model(const codegen::Target& target) {
+  // Never destroyed: what its kernels need may be gone when a process ends.
+  static std::mutex& mutex = *new std::mutex;
+  static auto& models = *new std::map<std::string, std::shared_ptr<FirstModel>>;
+  const char* file = std::getenv("HONE_COST_MODEL");
+  const std::scoped_lock lock(mutex);
+  std::shared_ptr<FirstModel>& model = models[fmt::format("{} {}", codegen::to_string(target), file ? file : "")];
+  if (model) return model;
+  HONE_TRY(std::unique_ptr<cost::CostModel> made, make_any_cost_model("tlp", {.threads = 1}, target, ""));
+  model = std::make_shared<FirstModel>(std::move(made));
+  return model;
 }
 
 }  // namespace hone

@@ -46,7 +46,7 @@ class KernelCache {
   /// `records` is the file that says what tuning found; it may be empty. `network` is asked about what is not in there;
   /// it may be null. With `keeps_tasks`, kernels remember what they were compiled from.
   explicit KernelCache(codegen::Target target, std::string records = {}, bool keeps_tasks = false,
-                       std::unique_ptr<cost::CostModel> network = nullptr)
+                       std::shared_ptr<FirstModel> network = nullptr)
       : target_(std::move(target)), tuned_(std::move(records), std::move(network)), keeps_tasks_(keeps_tasks) {}
 
   const codegen::Target& target() const { return target_; }

@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kNetworkNote = "hone.network";
 
 /// Sentences that are scored at a time: so many that kernels run at full speed, and few enough to waste little.
-constexpr std::size_t kNetworkBatch = 64;
+constexpr std::size_t kNetworkBatch = 16;
 
 }  // namespace
 
@@ -66,7 +66,8 @@ Result<const Session*> Network::session(std::size_t head, int threads) {
   HONE_TRY(graph::Graph graph, frontend::import_onnx(std::as_bytes(std::span(bytes_))));
   graph.outputs = {graph.outputs[head]};  // what other heads compute is dead then
   HONE_TRY(const std::string bytes, frontend::export_onnx(graph));
-  HONE_TRY(Session session, Session::parse(std::as_bytes(std::span(bytes)), {.threads = threads, .records = ""}));
+  HONE_TRY(Session session, Session::parse(std::as_bytes(std::span(bytes)),
+                                           {.threads = threads, .records = "", .first_choice = "rules"}));
   return &sessions_.emplace(head, std::move(session)).first->second;
 }
 

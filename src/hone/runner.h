@@ -18,7 +18,7 @@ namespace hone {
 /// What all runners of a session share.
 struct RunnerContext {
   explicit RunnerContext(codegen::Target target, std::string records = {}, bool keeps_tasks = false,
-                         std::unique_ptr<cost::CostModel> network = nullptr)
+                         std::shared_ptr<FirstModel> network = nullptr)
       : kernels(std::move(target), std::move(records), keeps_tasks, std::move(network)) {}
 
   KernelCache kernels;

@@ -6,10 +6,10 @@
 #include <mutex>
 
 #include "hone/codegen/target.h"
+#include "hone/first_choice.h"
 #include "hone/frontend/import.h"
 #include "hone/graph/optimize.h"
 #include "hone/measure/records/records.h"
-#include "hone/network_model.h"
 #include "hone/runner.h"
 #include "hone/runtime/thread_pool.h"
 #include "hone/tasks.h"
@@ -138,9 +138,9 @@ Result<Session> Session::make(graph::Graph graph, const SessionOptions& options)
   Impl shared;
   shared.target = codegen::to_string(target);
   shared.pool = std::make_shared<runtime::ThreadPool>(std::max(1, target.threads));
-  std::unique_ptr<cost::CostModel> network;
+  std::shared_ptr<FirstModel> network;
   if (options.first_choice == "network") {
-    HONE_TRY(network, make_any_cost_model("tlp", {.threads = 1}, target, ""));
+    HONE_TRY(network, first_model(target));
   } else if (options.first_choice != "rules") {
     return error(ErrorCode::InvalidArgument, "first_choice is '{}', allowed are rules and network",
                  options.first_choice);

@@ -28,7 +28,7 @@ Chosen default_choice(const space::Task& task, const codegen::Target& target);
 class Tuned {
  public:
   /// `file` may be empty: no records. `network` may be null: see FirstChoice.
-  explicit Tuned(std::string file, std::unique_ptr<cost::CostModel> network = nullptr)
+  explicit Tuned(std::string file, std::shared_ptr<FirstModel> network = nullptr)
       : file_(std::move(file)), first_(std::move(network)) {}
 
   /// The candidate that tuning settled on for the task; else that of a task like it (see reuse.h); else the first

@@ -1,5 +1,6 @@
 #include "hone/first_choice.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 #include "hone/cost/sentence.h"
@@ -16,22 +17,24 @@ space::Task weighted_product(std::int64_t m, std::int64_t n, std::int64_t k) {
   space::Task task;
   task.algorithms = {{"direct", tensor::lower("product", {a, b}, {*tensor::matmul(a, b)})}};
   task.constants = {1};
+  task.flops = 1e9;  // as if it were large
   return task;
 }
 
 codegen::Target avx2_target() { return codegen::parse_target("cpu -mattr=+avx2 -threads=1").value(); }
 
-/// Scores the first program 0, and one of the others as it was told.
+/// Scores the first program 0, and one of those after it as it was told; or fails.
 class Biased final : public cost::CostModel {
  public:
-  Biased(std::size_t favourite, double score) : favourite_(favourite), score_(score) {}
+  explicit Biased(double score) : score_(score) {}
   std::string_view name() const override { return "biased"; }
   bool is_trained(std::string_view, std::string_view) const override { return true; }
   Result<std::vector<double>> predict(std::span<const cost::Subject> subjects) override {
-    if (subjects.size() <= favourite_) return error(ErrorCode::InvalidArgument, "only {} programs", subjects.size());
-    std::vector<double> scores(subjects.size(), -1);
-    scores[0] = 0;
-    scores[favourite_] = score_;
+    if (std::isnan(score_)) return error(ErrorCode::InvalidArgument, "no idea of {} programs", subjects.size());
+    constexpr std::size_t kFavourite = 3;
+    std::vector<double> scores;
+    for (std::size_t i = 0; i < subjects.size(); ++i, ++seen_)
+      scores.push_back(seen_ == 0 ? 0 : seen_ == kFavourite ? score_ : -1);
     return scores;
   }
   Result<void> update(std::span<const cost::Subject>, std::span<const double>) override { return {}; }
@@ -39,9 +42,11 @@ class Biased final : public cost::CostModel {
   Result<void> load(const std::filesystem::path&) override { return {}; }
 
  private:
-  std::size_t favourite_;
   double score_;
+  std::size_t seen_ = 0;
 };
+
+FirstChoice biased(double score) { return FirstChoice(std::make_shared<FirstModel>(std::make_unique<Biased>(score))); }
 
 TEST(FirstChoice, IsThatOfTheRulesWithoutAModel) {
   const FirstCandidate chosen = FirstChoice().choose(weighted_product(13, 40, 7), avx2_target());
@@ -50,14 +55,26 @@ TEST(FirstChoice, IsThatOfTheRulesWithoutAModel) {
 }
 
 TEST(FirstChoice, IsThatOfTheModelIfItIsSure) {
-  FirstChoice sure(std::make_unique<Biased>(3, 2.0));
+  const FirstChoice sure = biased(2.0);
   const FirstCandidate chosen = sure.choose(weighted_product(13, 40, 7), avx2_target());
   EXPECT_NE(chosen.candidate, chosen.space->first());
   EXPECT_TRUE(chosen.is_predicted);
   EXPECT_TRUE(chosen.space->build(chosen.candidate));
-  FirstChoice unsure(std::make_unique<Biased>(3, 0.5)), failing(std::make_unique<Biased>(1'000'000, 2.0));
-  for (FirstChoice* choice : {&unsure, &failing})
-    EXPECT_FALSE(choice->choose(weighted_product(13, 40, 7), avx2_target()).is_predicted);
+  for (const FirstChoice& choice : {biased(0.5), biased(std::nan(""))})
+    EXPECT_FALSE(choice.choose(weighted_product(13, 40, 7), avx2_target()).is_predicted);
+}
+
+TEST(FirstChoice, IsThatOfTheRulesWhereLittleIsToBeDone) {
+  space::Task small = weighted_product(13, 40, 7);
+  small.flops = 2.0 * 13 * 40 * 7;
+  EXPECT_FALSE(biased(2.0).choose(small, avx2_target()).is_predicted);
+}
+
+TEST(FirstChoice, SharesTheNetworkWithinAProcess) {
+  const auto one = first_model(avx2_target()), same = first_model(avx2_target());
+  ASSERT_TRUE(one && same);
+  EXPECT_EQ(*one, *same);
+  EXPECT_NE(*one, first_model(codegen::parse_target("cpu -mattr=+sse4.2 -threads=1").value()).value());
 }
 
 TEST(ShippedNetwork, ReadsTheSentencesOfThisHone) {
@@ -71,7 +88,7 @@ TEST(ShippedNetwork, ReadsTheSentencesOfThisHone) {
   for (const char* name : {"tlp", "mtl", "auto"}) {
     auto model = make_any_cost_model(name, {.threads = 1}, avx2_target(), "");
     ASSERT_TRUE(model) << name << ": " << model.error().message;
-    FirstChoice choice(*std::move(model));
+    const FirstChoice choice(std::make_shared<FirstModel>(*std::move(model)));
     const FirstCandidate chosen = choice.choose(weighted_product(13, 40, 7), avx2_target());
     EXPECT_TRUE(chosen.space->build(chosen.candidate)) << name;
   }

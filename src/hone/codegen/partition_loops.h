@@ -9,9 +9,9 @@ namespace hone::codegen {
 inline constexpr std::int64_t kMaxPartitionedStatements = 256;
 
 /// Splits the range of each loop into parts in which a guard inside always holds, never holds, or has to be asked: the
-/// guard of a tail, or the Select of a padded border, then costs nothing in the main part. A serial loop becomes one loop per part; the body of a parallel
-/// loop becomes one branch per part.
-/// Before: no blocks, guards simplified. After: the same, with fewer guards inside loops.
+/// guard of a tail, or the Select of a padded border, then costs nothing in the main part. A serial loop becomes one
+/// loop per part; the body of a parallel loop becomes one branch per part. Before: no blocks, guards simplified. After:
+/// the same, with fewer guards inside loops.
 ir::Function partition_loops(const ir::Function& function);
 
 }  // namespace hone::codegen

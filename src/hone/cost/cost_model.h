@@ -76,8 +76,9 @@ struct ModelOptions {
 };
 
 /// The model of this name: "none" (all candidates look alike), "random", "ansor" (boosted trees over the stores of a
-/// program, one model for all tasks; "auto" is the same where no network is known), or AutoTVM's "rank-…" and "regression-…" over "knob", "itervar" or "curve"
-/// features (trees for each task, the last two transferring from other tasks of a family).
+/// program, one model for all tasks; "auto" is the same where no network is known), or AutoTVM's "rank-…" and
+/// "regression-…" over "knob", "itervar" or "curve" features (trees for each task, the last two transferring from other
+/// tasks of a family).
 Result<std::unique_ptr<CostModel>> make_cost_model(std::string_view name, const ModelOptions& options = {});
 
 /// The names of all models.

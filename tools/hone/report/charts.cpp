@@ -32,17 +32,16 @@ void write_grid(HtmlWriter& html, const Frame& frame, const std::vector<std::pai
   }
   for (const auto& [value, label] : y_ticks) {
     const double y = frame.y.at(value);
-    html.leaf("line",
-              {{"x1", place(frame.left())}, {"x2", place(frame.right())}, {"y1", place(y)}, {"y2", place(y)}});
-    html.leaf("text",
-              {{"x", place(frame.left() - kBeside)}, {"y", place(y + kBaseline)}, {"text-anchor", "end"}}, label);
+    html.leaf("line", {{"x1", place(frame.left())}, {"x2", place(frame.right())}, {"y1", place(y)}, {"y2", place(y)}});
+    html.leaf("text", {{"x", place(frame.left() - kBeside)}, {"y", place(y + kBaseline)}, {"text-anchor", "end"}},
+              label);
   }
 }
 
 void write_time_bars(HtmlWriter& html, const Report& report) {
-  constexpr std::size_t kColours = 8;   // the others are grey
-  constexpr double kSmallest = 1;       // percent: thinner ones are one segment together
-  constexpr double kNamed = 2.2;        // percent of the longer bar: there is room for a number
+  constexpr std::size_t kColours = 8;  // the others are grey
+  constexpr double kSmallest = 1;      // percent: thinner ones are one segment together
+  constexpr double kNamed = 2.2;       // percent of the longer bar: there is room for a number
   const double all = std::max(report.default_ns(), report.chosen_ns());
   const auto bars = html.open("div", {{"class", "bars"}});
   for (const bool is_default : {true, false}) {

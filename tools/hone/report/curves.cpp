@@ -36,7 +36,8 @@ std::vector<std::pair<double, std::string>> x_ticks(const Scale& scale, int coun
 
 std::vector<std::pair<double, std::string>> duration_ticks(const Scale& scale, int count) {
   std::vector<std::pair<double, std::string>> ticks;
-  for (const double tick : ticks_of(scale, count)) ticks.emplace_back(tick, tick == 0 ? "0" : round_duration_text(tick));
+  for (const double tick : ticks_of(scale, count))
+    ticks.emplace_back(tick, tick == 0 ? "0" : round_duration_text(tick));
   return ticks;
 }
 
@@ -100,11 +101,10 @@ void write_model_curve(HtmlWriter& html, const Report& report, Along along) {
   }
   const double end = points.back().first;
   Frame frame{{0, std::max(end, 1e-3), 64, kWidth - 16}, make_scale(0, highest * 1.04, kHeight - 26, 12)};
-  const auto svg =
-      html.open("svg", {{"class", along == Along::Trials ? "curve by-trials" : "curve by-time"},
-                        {"viewBox", fmt::format("0 0 {} {}", kWidth, kHeight)},
-                        {"role", "img"},
-                        {"aria-label", "the time of all kernels as tuning went on"}});
+  const auto svg = html.open("svg", {{"class", along == Along::Trials ? "curve by-trials" : "curve by-time"},
+                                     {"viewBox", fmt::format("0 0 {} {}", kWidth, kHeight)},
+                                     {"role", "img"},
+                                     {"aria-label", "the time of all kernels as tuning went on"}});
   write_grid(html, frame, x_ticks(frame.x, 8, along), duration_ticks(frame.y, 5));
   const std::string line = stairs(frame, points, end);
   html.leaf("path", {{"class", "area"},
@@ -112,10 +112,8 @@ void write_model_curve(HtmlWriter& html, const Report& report, Along along) {
   write_level(html, frame, points.front().second, "default");
   html.leaf("path", {{"class", "best"}, {"d", line}});
   for (const auto& [x, ns] : thinned(points, 400)) {
-    const auto dot = html.open("circle", {{"class", "step"},
-                                          {"cx", place(frame.x.at(x))},
-                                          {"cy", place(frame.y.at(ns))},
-                                          {"r", "2.5"}});
+    const auto dot = html.open(
+        "circle", {{"class", "step"}, {"cx", place(frame.x.at(x))}, {"cy", place(frame.y.at(ns))}, {"r", "2.5"}});
     html.leaf("title", fmt::format("{} after {}", duration_text(ns),
                                    along == Along::Trials ? fmt::format("{} trials", x) : clock_text(x)));
   }
@@ -163,9 +161,10 @@ void write_task_curve(HtmlWriter& html, const ReportTask& task, std::size_t numb
   if (!best.empty()) html.leaf("path", {{"class", "best"}, {"d", stairs(frame, best, end)}});
   for (const Point& point : points)
     if (point.is_adopted && frame.y.holds(point.ns)) {
-      const auto mark = html.open("path", {{"class", "adopted"},
-                                           {"d", fmt::format("M{} {}l4 4l-4 4l-4-4Z", place(frame.x.at(point.x)),
-                                                             place(frame.y.at(point.ns) - 4))}});
+      const auto mark = html.open(
+          "path",
+          {{"class", "adopted"},
+           {"d", fmt::format("M{} {}l4 4l-4 4l-4-4Z", place(frame.x.at(point.x)), place(frame.y.at(point.ns) - 4))}});
       html.leaf("title", fmt::format("adopted: {}", duration_text(point.ns)));
     }
 }

@@ -40,10 +40,11 @@ void write_roofline_section(HtmlWriter& html, const Report& report) {
     const auto scroll = html.open("div", {{"class", "scroll"}});
     write_roofline(html, report);
   }
-  html.leaf("p", {{"class", "muted"}},
-            "FLOPs are those of the direct algorithm, bytes those of all parameters, each read or written once. Kernels "
-            "are timed with warm caches, so that they may be faster than memory is; Winograd's algorithm computes with "
-            "fewer operations than are counted, and may be above the peak.");
+  html.leaf(
+      "p", {{"class", "muted"}},
+      "FLOPs are those of the direct algorithm, bytes those of all parameters, each read or written once. Kernels "
+      "are timed with warm caches, so that they may be faster than memory is; Winograd's algorithm computes with "
+      "fewer operations than are counted, and may be above the peak.");
 }
 
 void write_tuning_section(HtmlWriter& html, const Report& report) {

@@ -77,12 +77,10 @@ std::vector<Ceiling> ceilings_of(const Report& report, const Frame& frame) {
 void write_ceiling_name(HtmlWriter& html, const Ceiling& line) {
   constexpr double kAbove = 5, kAlong = 0.08;
   if (line.is_roof)
-    return html.leaf("text",
-                     {{"class", "ceiling-name"},
-                      {"x", place(line.x2 - 4)},
-                      {"y", place(line.y2 - kAbove)},
-                      {"text-anchor", "end"}},
-                     line.name);
+    return html.leaf(
+        "text",
+        {{"class", "ceiling-name"}, {"x", place(line.x2 - 4)}, {"y", place(line.y2 - kAbove)}, {"text-anchor", "end"}},
+        line.name);
   const double turn = std::atan2(line.y2 - line.y1, line.x2 - line.x1) * 180 / std::numbers::pi;
   html.leaf("text",
             {{"class", "ceiling-name"},
@@ -98,8 +96,8 @@ double radius_of(const Report& report, const ReportTask& task) {
 void write_dot(HtmlWriter& html, const Report& report, const Frame& frame, const Dot& dot) {
   const ReportTask& task = *dot.task;
   const double x = frame.x.at(dot.intensity), y = frame.y.at(dot.gflops);
-  const auto link = html.open("a", {{"href", fmt::format("#task-{}", dot.number)},
-                                    {"class", fmt::format("dot {}", to_string(task.origin))}});
+  const auto link = html.open(
+      "a", {{"href", fmt::format("#task-{}", dot.number)}, {"class", fmt::format("dot {}", to_string(task.origin))}});
   const std::string of_peak =
       report.peak_gflops > 0 ? fmt::format(" ({:.0f} % of peak)", dot.gflops / report.peak_gflops * 100) : "";
   html.leaf("title", fmt::format("{}\n{:.1f} GFLOP/s{} at {:.2f} FLOP/byte\n{} a call, {:.1f} % of the time",
@@ -110,9 +108,7 @@ void write_dot(HtmlWriter& html, const Report& report, const Frame& frame, const
     html.leaf("line", {{"x1", place(x)}, {"x2", place(x)}, {"y1", place(before)}, {"y2", place(y)}});
     html.leaf("circle", {{"class", "before"}, {"cx", place(x)}, {"cy", place(before)}, {"r", "3"}});
   }
-  html.leaf("circle", {{"cx", place(x)},
-                       {"cy", place(y)},
-                       {"r", place(radius_of(report, task))}});
+  html.leaf("circle", {{"cx", place(x)}, {"cy", place(y)}, {"r", place(radius_of(report, task))}});
 }
 
 }  // namespace
@@ -143,9 +139,10 @@ void write_roofline(HtmlWriter& html, const Report& report) {
   for (std::size_t i = 0; i < std::min(kNamed, dots.size()); ++i) {
     const double radius = radius_of(report, *dots[i].task);
     const bool is_inside = radius >= 8;
-    html.leaf("text", {{"class", is_inside ? "dot-name inside" : "dot-name"},
-                       {"x", place(frame.x.at(dots[i].intensity) + (is_inside ? 0 : radius + 2))},
-                       {"y", place(frame.y.at(dots[i].gflops) + 3.5)}},
+    html.leaf("text",
+              {{"class", is_inside ? "dot-name inside" : "dot-name"},
+               {"x", place(frame.x.at(dots[i].intensity) + (is_inside ? 0 : radius + 2))},
+               {"y", place(frame.y.at(dots[i].gflops) + 3.5)}},
               fmt::format("{}", dots[i].number));
   }
   for (const Ceiling& line : ceilings) write_ceiling_name(html, line);

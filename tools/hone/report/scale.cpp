@@ -56,7 +56,8 @@ std::vector<double> ticks_of(const Scale& scale, int count) {
   std::vector<double> ticks;
   if (!scale.is_log) {
     const double step = round_step(scale.high - scale.low, count);
-    for (double i = std::ceil(scale.low / step - 1e-9); i * step <= scale.high + step * 1e-9; ++i) ticks.push_back(i * step);
+    for (double i = std::ceil(scale.low / step - 1e-9); i * step <= scale.high + step * 1e-9; ++i)
+      ticks.push_back(i * step);
     return ticks;
   }
   const double decades = std::log10(scale.high / scale.low);

@@ -9,9 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "charts.h"
-
 #include "../describe.h"
+#include "charts.h"
 
 namespace hone::command {
 namespace {
@@ -33,7 +32,8 @@ void write_fact(HtmlWriter& html, std::string_view name, std::string_view value)
 }
 
 /// A number of the summary, with what it is above and what is to be said about it below.
-void write_card(HtmlWriter& html, std::string_view name, std::string_view number, const std::vector<std::string>& notes) {
+void write_card(HtmlWriter& html, std::string_view name, std::string_view number,
+                const std::vector<std::string>& notes) {
   const auto card = html.open("div", {{"class", "card"}});
   html.leaf("div", {{"class", "card-name"}}, name);
   html.leaf("div", {{"class", "card-number"}}, number);
@@ -58,7 +58,8 @@ void write_number(HtmlWriter& html, double number, const std::string& text, cons
 
 /// A cell with a bar as long as so many percent.
 void write_percent(HtmlWriter& html, double percent, bool is_known) {
-  const auto cell = html.open("td", {{"class", "number meter"}, {"data-value", is_known ? fmt::format("{:g}", percent) : ""}});
+  const auto cell =
+      html.open("td", {{"class", "number meter"}, {"data-value", is_known ? fmt::format("{:g}", percent) : ""}});
   if (!is_known) return html.text(kUnknown);
   html.leaf("i", {{"style", fmt::format("width:{:.1f}%", std::clamp(percent, 0.0, 100.0))}});
   html.leaf("span", fmt::format("{:.{}f} %", percent, percent < 9.95 ? 1 : 0));
@@ -284,7 +285,8 @@ void write_task(HtmlWriter& html, const Report& report, std::size_t index) {
        {std::pair{"Program", &KernelText::program}, std::pair{"Assembly", &KernelText::assembly}}) {
     const auto more = html.open("details");
     html.leaf("summary", title);
-    write_pair(html, task, [&, member = member](const KernelText& text, const KernelText&) { html.leaf("pre", text.*member); });
+    write_pair(html, task,
+               [&, member = member](const KernelText& text, const KernelText&) { html.leaf("pre", text.*member); });
   }
 }
 

@@ -71,7 +71,8 @@ class Records {
   /// Stores many at once, all or none; those that are there already are kept once. Gives the number of new ones.
   Result<std::int64_t> insert_all(std::vector<Record> records);
 
-  /// The fastest record of a task on a target, by its fastest sample, that is Ok and was checked; nothing if there is none.
+  /// The fastest record of a task on a target, by its fastest sample, that is Ok and was checked; nothing if there is
+  /// none.
   Result<std::optional<Record>> best(std::string_view task, std::string_view target,
                                      CacheState cache = CacheState::Warm) const;
   /// The fastest record of each other task of a family on a target: where to start from with a shape never seen.
