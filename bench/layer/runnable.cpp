@@ -2,20 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <limits>
 
 #include "hone/measure/peak.h"
 #include "hone/support/rng.h"
 
 namespace hone::bench {
-namespace {
-
-float* aligned(std::vector<float>& memory) {
-  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
-  return reinterpret_cast<float*>((address + 63) / 64 * 64);
-}
-
-}  // namespace
 
 std::int64_t elements(const ir::Expr& buffer) {
   std::int64_t count = 1;
@@ -28,10 +21,15 @@ Runnable prepare(const ir::Function& naive, const schedule::KernelProgram& progr
   Rng rng(/*seed=*/1);
   const auto make = [&](const ir::Expr& buffer) {
     const auto bytes = static_cast<std::size_t>(elements(buffer) * buffer.type().bytes());
-    runnable.memory.emplace_back(bytes / sizeof(float) + 17);
-    float* data = aligned(runnable.memory.back());
+    // Whole huge pages, as in the arena of a session.
+    const std::size_t alignment = runtime::tensor_alignment(bytes);
+    runnable.memory.push_back(
+        value(runtime::AlignedBytes::allocate((bytes + alignment - 1) / alignment * alignment, alignment)));
+    float* data = reinterpret_cast<float*>(runnable.memory.back().data());
     if (buffer.type().is_float())
       for (std::size_t i = 0; i < bytes / sizeof(float); ++i) data[i] = static_cast<float>(rng.uniform(-8, 8)) / 8;
+    else
+      std::memset(data, 0, bytes);
     return data;
   };
   std::vector<void*> originals;
@@ -60,6 +58,7 @@ Timing time_rounds(const Runnable& kernel, double flops, const codegen::Target& 
   std::vector<double> ratios;
   for (int round = 0; round < rounds; ++round) {
     const double peak = value(measure::fma_peak(target, target.threads)) * 1e9;
+    (void)seconds(kernel, pool, 3);  // measuring the peak has left other things in the caches
     const double time = seconds(kernel, pool, calls);
     ratios.push_back(flops / time / peak);
     timing.best_s = std::min(timing.best_s, time);

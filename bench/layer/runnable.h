@@ -7,6 +7,7 @@
 
 #include "hone/codegen/target.h"
 #include "hone/measure/load_kernel.h"
+#include "hone/runtime/buffer.h"
 #include "hone/runtime/thread_pool.h"
 
 namespace hone::bench {
@@ -23,7 +24,7 @@ std::int64_t elements(const ir::Expr& buffer);
 
 struct Runnable {
   measure::LoadedKernel kernel;
-  std::vector<std::vector<float>> memory;
+  std::vector<runtime::AlignedBytes> memory;
   std::vector<void*> args;
 };
 

@@ -118,6 +118,7 @@ Result<Run> run(const NamedTask& task, const How& how, const codegen::Target& ta
   options.trials = how.trials;
   options.seconds = how.seconds;
   options.batch = how.batch;
+  options.tries_rules_first = how.tries_rules_first;
   options.records = &records;
   options.progress = [&](const search::TuneProgress& progress) {
     while (times.size() < static_cast<std::size_t>(progress.trials)) times.push_back(progress.elapsed_s);
@@ -129,18 +130,12 @@ Result<Run> run(const NamedTask& task, const How& how, const codegen::Target& ta
           .elapsed_s = report.progress.elapsed_s,
           .space_size = progress.space_size,
           .transferred = report.transferred};
-  std::string uncounted;
-  if (!how.counts_default) {
-    HONE_TRY(const auto space, space::make_space(how.space, *task.task, target));
-    uncounted = space::to_json(*space, space->first());
-    run.best.clear();
-  }
+  if (!how.tries_rules_first) run.best.clear();  // what leads may be the rules' choice
   HONE_TRY(const std::vector<measure::Record> found, records.find({.task = progress.key}));
   std::size_t place = 0;
   for (const measure::Record& record : found) {
     if (measure::find_adoption(record) || place == times.size()) continue;
     const double at_s = times[place++];
-    if (record.candidate == uncounted) continue;
     const bool is_ok = record.status == measure::TrialStatus::Ok;
     run.trials.push_back({record.candidate, is_ok ? record.min_ns() : kInfinity, at_s});
   }

@@ -18,9 +18,9 @@ struct How {
   std::size_t explore = 0;
   std::size_t batch = 16;
   std::uint64_t seed = 1;
-  std::string history = {};    ///< a file of records of other tasks to begin with; empty: nothing is known
-  std::string keep = {};       ///< a file that takes up what was measured; empty: none
-  bool counts_default = true;  ///< whether the space's own first candidate, which every search tries first, is a trial
+  std::string history = {};       ///< a file of records of other tasks to begin with; empty: nothing is known
+  std::string keep = {};          ///< a file that takes up what was measured; empty: none
+  bool tries_rules_first = true;  ///< whether the search begins with what the rules of the space choose
 };
 
 /// A trial of a run.

@@ -86,8 +86,8 @@ Result<Report> autotvm_claim(const ClaimOptions& options) {
                 .how = fmt::format(
                     "In the template space: random search tries {} candidates; how many does simulated annealing with "
                     "the model rank-curve need for one as fast (within 1 %, both timed in turns), alone and with the "
-                    "records of the other tasks' runs? Each gets {} at most. The template's own default, which every "
-                    "search tries first, counts for none of them. Bars: a quarter, then half of that, as geometric "
+                    "records of the other tasks' runs? Each gets {} at most. No search is told what the rules of hone "
+                    "would choose. Bars: a quarter, then half of that, as geometric "
                     "means.",
                     trials, limit),
                 .columns = {"task", "candidates", "random", "random's best at", "with model", "with transfer"},
@@ -98,7 +98,7 @@ Result<Report> autotvm_claim(const ClaimOptions& options) {
                 .search = "annealing",
                 .cost_model = "rank-curve",
                 .seed = options.seed,
-                .counts_default = false};
+                .tries_rules_first = false};
   std::vector<std::string> goals;
   std::vector<std::optional<Reached>> alone;
   std::vector<std::unique_ptr<SharedFile>> kept;
@@ -163,8 +163,8 @@ Result<Report> ansor_claim(const ClaimOptions& options) {
       .title = "Ansor: trials for what random sampling finds",
       .how = fmt::format("In the sketch space: {} random candidates; how many trials does evolutionary search with "
                          "Ansor's model need for one as fast as the best of them (within 1 %, both timed in "
-                         "turns)? It gets {} at most. The space's own default, which every search tries first, "
-                         "counts for neither. Bar: a fifth, as the geometric mean.",
+                         "turns)? It gets {} at most. Neither is told what the rules of hone would "
+                         "choose. Bar: a fifth, as the geometric mean.",
                          trials, limit),
       .columns = {"task", "candidates", "random", "random's best at", "with model", "speedup at the end"},
       .rows = {},
@@ -178,7 +178,7 @@ Result<Report> ansor_claim(const ClaimOptions& options) {
                                    .cost_model = "none",
                                    .trials = static_cast<std::int64_t>(trials),
                                    .seed = options.seed,
-                                   .counts_default = false},
+                                   .tries_rules_first = false},
                                   options.target));
     HONE_TRY(const auto drawn_at, first_to_reach(drawn, task, drawn.best, options.target));
     say(task.name, "random", drawn, trials_text(drawn_at, trials));
@@ -188,7 +188,7 @@ Result<Report> ansor_claim(const ClaimOptions& options) {
                                  .cost_model = "ansor",
                                  .trials = static_cast<std::int64_t>(limit),
                                  .seed = options.seed,
-                                 .counts_default = false},
+                                 .tries_rules_first = false},
                                 options.target));
     HONE_TRY(const auto reached, first_to_reach(led, task, drawn.best, options.target));
     HONE_TRY(const std::vector<double> ends, time_in_turns(task, {drawn.best, led.best}, options.target));

@@ -66,6 +66,15 @@ int usable_threads() {
   return std::clamp(std::min(affinity, cgroup_cpus().value_or(affinity)), 1, kMaxThreads);
 }
 
+/// Rates of processors that differ from the usual, as measured. AMD's have an L3 cache for few cores, and make 512 bits
+/// of two halves before Zen 5.
+void derive_rates(Target& target) {
+  if (!target.mcpu.starts_with("znver")) return;
+  target.l3_bytes_per_cycle = 25;
+  target.memory_bytes_per_cycle = 8;
+  if (target.mcpu == "znver4" && target.vector_bits == 512) target.multiply_adds = 1;
+}
+
 /// Fills in what follows from architecture, CPU and features.
 void derive_facts(Target& target) {
   if (target.arch == Arch::X86_64) {
@@ -78,6 +87,7 @@ void derive_facts(Target& target) {
     target.vector_registers = 32;
     target.has_fma = true;
   }
+  derive_rates(target);
   const Machine machine = target.arch == host_arch() ? host_machine() : Machine{};
   target.cores = machine.cores;
   target.l1_bytes = machine.l1_bytes;

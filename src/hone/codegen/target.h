@@ -24,9 +24,11 @@ struct Target {
   int vector_bits = 128;      ///< width of a vector register
   int vector_registers = 16;  ///< how many of them the instruction set names
   bool has_fma = false;       ///< whether a fused multiply-add is one instruction
+  int multiply_adds = 2;      ///< vector multiply-adds that a core begins in a cycle
   int cores = 1;
   std::int64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;  ///< data caches: of a core, of a core, shared
   int cache_line_bytes = 64;
+  double l3_bytes_per_cycle = 3.5, memory_bytes_per_cycle = 3.5;  ///< that a core reads, when others read as well
 
   bool operator==(const Target&) const = default;
 

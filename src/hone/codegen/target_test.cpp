@@ -34,6 +34,11 @@ TEST(Target, VectorFactsFollowFromTheFeatures) {
   EXPECT_EQ(target("x86-64 -mcpu=znver4").vector_bits, 512);
   EXPECT_EQ(target("x86-64 -mcpu=znver4").vector_registers, 32);
   EXPECT_EQ(target("x86-64 -mcpu=znver4").lanes(32), 16);
+  EXPECT_EQ(target("x86-64 -mcpu=znver4").multiply_adds, 1);
+  EXPECT_EQ(target("x86-64 -mcpu=znver4 -mattr=-avx512f").multiply_adds, 2);
+  EXPECT_EQ(target("x86-64 -mcpu=sapphirerapids").multiply_adds, 2);
+  EXPECT_GT(target("x86-64 -mcpu=znver4").l3_bytes_per_cycle,
+            target("x86-64 -mcpu=sapphirerapids").l3_bytes_per_cycle);
   EXPECT_EQ(target("aarch64").vector_bits, 128);
   EXPECT_EQ(target("aarch64").vector_registers, 32);
 }

@@ -189,7 +189,8 @@ class Tuner {
 
   /// What to try first. What was adopted for this task leads it; what was adopted for one like it is tried soon.
   std::vector<Candidate> starts_of(TaskState& state, const space::Task& task) {
-    std::vector<Candidate> starts = state.space->starts();
+    std::vector<Candidate> starts;
+    if (options_.tries_rules_first) starts = state.space->starts();
     if (!options_.records) return starts;
     const std::optional<Reused> found = find_reusable(*options_.records, task, options_.measurer.target);
     if (!found) return starts;
@@ -203,7 +204,7 @@ class Tuner {
       lead_from_elsewhere(state, *found);
     } else if (const auto fitted =
                    space::parse_candidate(*state.space, space::to_json(*found->space, found->candidate))) {
-      starts.insert(starts.begin() + 1, *fitted);
+      starts.insert(starts.begin() + (starts.empty() ? 0 : 1), *fitted);
     }
     return starts;
   }

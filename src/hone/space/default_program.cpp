@@ -99,7 +99,6 @@ std::optional<Schedule> winograd_schedule(const Program& naive, std::span<const 
 
 std::int64_t default_winograd_tile(const Convolution3x3& conv, const codegen::Target& target) {
   constexpr std::int64_t kFewestChannels = 32;  // below, the transforms are most of the work
-  constexpr double kBytesPerCycle = 3.5;        // of memory beyond the L2
   if (conv.in_channels < kFewestChannels || conv.out_channels < kFewestChannels) return 0;
   const auto lanes = static_cast<double>(target.lanes(32));
   const double channels = static_cast<double>(conv.in_channels * conv.out_channels);
@@ -108,11 +107,13 @@ std::int64_t default_winograd_tile(const Convolution3x3& conv, const codegen::Ta
     const auto points = static_cast<double>(m == 0 ? 9 : (m + 2) * (m + 2));
     const auto tiles =
         static_cast<double>(conv.images * ((conv.height + tile - 1) / tile) * ((conv.width + tile - 1) / tile));
-    const double products = points * tiles * channels / (2 * lanes) / 0.85;
+    const double products = points * tiles * channels / (target.multiply_adds * lanes) / 0.85;
     const double transforms =
         m == 0 ? 0 : 2.5 * points * tiles * static_cast<double>(conv.in_channels + conv.out_channels) / lanes;
     const double weight_bytes = points * channels * 4;
-    const double memory = weight_bytes > static_cast<double>(target.l2_bytes) / 2 ? weight_bytes / kBytesPerCycle : 0;
+    const double rate =
+        weight_bytes > static_cast<double>(target.l3_bytes) ? target.memory_bytes_per_cycle : target.l3_bytes_per_cycle;
+    const double memory = weight_bytes > static_cast<double>(target.l2_bytes) / 2 ? weight_bytes / rate : 0;
     const double computing = (products + transforms) / std::max(1, target.threads);
     return std::max(computing, memory) + 0.25 * std::min(computing, memory);
   };

@@ -115,5 +115,18 @@ TEST(DefaultWinogradTile, IsChosenWhereThereIsMuchToMultiply) {
   EXPECT_EQ(default_winograd_tile({1, 64, 64, 0, 0}, target), 0);
 }
 
+TEST(DefaultWinogradTile, HasMorePointsWhereTheirWeightsAreReadFast) {
+  const auto tile_on = [](const char* text, std::int64_t channels, std::int64_t size) {
+    codegen::Target target = codegen::parse_target(text).value();
+    target.l2_bytes = 1 << 20;
+    target.l3_bytes = 32 << 20;
+    return default_winograd_tile({1, channels, channels, size, size}, target);
+  };
+  EXPECT_EQ(tile_on("x86-64 -mcpu=sapphirerapids -threads=1", 512, 7), 0);
+  EXPECT_EQ(tile_on("x86-64 -mcpu=znver4 -threads=1", 512, 7), 2);
+  EXPECT_EQ(tile_on("x86-64 -mcpu=sapphirerapids -threads=1", 256, 14), 2);
+  EXPECT_EQ(tile_on("x86-64 -mcpu=znver4 -threads=1", 256, 14), 4);
+}
+
 }  // namespace
 }  // namespace hone::space
