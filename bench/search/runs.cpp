@@ -130,12 +130,18 @@ Result<Run> run(const NamedTask& task, const How& how, const codegen::Target& ta
           .elapsed_s = report.progress.elapsed_s,
           .space_size = progress.space_size,
           .transferred = report.transferred};
-  if (!how.tries_rules_first) run.best.clear();  // what leads may be the rules' choice
+  std::string rules_choice;  // which a space may have among its candidates
+  if (!how.tries_rules_first) {
+    HONE_TRY(const auto space, space::make_space(how.space, *task.task, target));
+    rules_choice = space::to_json(*space, space->first());
+    run.best.clear();
+  }
   HONE_TRY(const std::vector<measure::Record> found, records.find({.task = progress.key}));
   std::size_t place = 0;
   for (const measure::Record& record : found) {
     if (measure::find_adoption(record) || place == times.size()) continue;
     const double at_s = times[place++];
+    if (record.candidate == rules_choice) continue;
     const bool is_ok = record.status == measure::TrialStatus::Ok;
     run.trials.push_back({record.candidate, is_ok ? record.min_ns() : kInfinity, at_s});
   }

@@ -20,7 +20,8 @@ struct How {
   std::uint64_t seed = 1;
   std::string history = {};       ///< a file of records of other tasks to begin with; empty: nothing is known
   std::string keep = {};          ///< a file that takes up what was measured; empty: none
-  bool tries_rules_first = true;  ///< whether the search begins with what the rules of the space choose
+  bool tries_rules_first = true;  ///< whether the search begins with what the rules of the space choose; if not,
+                                  ///< that is no trial either
 };
 
 /// A trial of a run.

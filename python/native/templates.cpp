@@ -268,7 +268,8 @@ void define_templates(nb::module_& m) {
       .def("constants", constants_of)
       .def("text", [](const LentSchedule& view) { return ir::to_text(view.program()); })
       .def("main_reduction", [](const LentSchedule& view) { return space::main_reduction(view.program()); })
-      .def("inline_blocks", [](const LentSchedule& view) { space::inline_blocks(*view.schedule); })
+      .def("inline_blocks",
+           [](const LentSchedule& view) { space::inline_blocks(*view.schedule, {}, view.context->target); })
       .def(
           "schedule_other_blocks",
           [](const LentSchedule& view, const std::string& done) {

@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <map>
 
+#include "hone/codegen/compile.h"
 #include "hone/graph/evaluate.h"
 #include "hone/graph/operator.h"
 #include "hone/graph/optimize.h"
@@ -41,6 +42,7 @@ void give_back_memory(const graph::Graph& graph) {
 #ifdef __GLIBC__
   ::malloc_trim(0);
 #endif
+  codegen::release_compiler_pages();
 }
 
 }  // namespace

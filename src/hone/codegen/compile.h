@@ -83,4 +83,8 @@ Result<std::string> emit_assembly(const ir::Module& module, const Target& target
 /// LLVM IR after optimisation.
 Result<std::string> emit_llvm(const ir::Module& module, const Target& target, const CompileOptions& options = {});
 
+/// Gives the memory of the compiler's own code back to the system. May be called at any time: what is compiled after
+/// this, or meanwhile, has it read again, which takes a few milliseconds.
+void release_compiler_pages();
+
 }  // namespace hone::codegen

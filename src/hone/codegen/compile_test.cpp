@@ -104,6 +104,27 @@ TEST(Compile, LlvmTextTellsThatBuffersDoNotOverlap) {
   EXPECT_THAT(*text, HasSubstr("llvm.loop.unroll.disable"));
 }
 
+TEST(Compile, ItsPagesAreReleasedAndReadAgain) {
+  const auto resident_pages = [] {
+    std::ifstream file("/proc/self/statm");
+    std::int64_t all = 0, resident = 0;
+    file >> all >> resident;
+    return resident;
+  };
+  std::vector<float> from(100, 3.0F), to(100, 0.0F);
+  const std::vector<void*> args = {from.data(), to.data()};
+  for (int round = 0; round < 2; ++round) {
+    const auto module = compile(Module{{copy_function("f")}}, host_target());
+    ASSERT_TRUE(module) << module.error().message;
+    const std::int64_t before = resident_pages();
+    release_compiler_pages();
+    EXPECT_LT(resident_pages(), before);
+    std::fill(to.begin(), to.end(), 0.0F);
+    ASSERT_TRUE(module->find("f").value()(args));
+    EXPECT_EQ(to, from);
+  }
+}
+
 TEST(Compile, FeaturesTheHostLacksAreUnsupported) {
   const auto result = compile(Module{{copy_function("f")}}, parse_target("aarch64").value());
   const auto other = compile(Module{{copy_function("f")}}, parse_target("x86-64 -mattr=+xop").value());

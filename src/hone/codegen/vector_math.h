@@ -11,6 +11,7 @@ namespace hone::codegen {
 struct MathUnits {
   bool ldexp = false;                ///< Ldexp
   bool reciprocal_estimate = false;  ///< ReciprocalEstimate
+  bool fast_division = false;        ///< division, in less time than an estimate of the reciprocal is refined
 };
 
 /// An expression of `args` that computes the function to within 4 units in the last place, from arithmetic, bit

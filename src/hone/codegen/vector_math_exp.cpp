@@ -119,7 +119,8 @@ Expr sigmoid(const Expr& x, const MathUnits& units) {
   const Expr y = rough_exp(reduced.r);
   const Expr e = units.ldexp ? call(Intrinsic::Ldexp, {y, reduced.whole})
                              : y * power_of_two(reduced.n + kShift) * like(x, std::ldexp(1.0, -kShift));
-  return select(x < like(x, 0.0), e, like(x, 1.0)) * reciprocal_of_1_to_2(e + like(x, 1.0), units);
+  const Expr above = select(x < like(x, 0.0), e, like(x, 1.0)), below = e + like(x, 1.0);
+  return units.fast_division ? above / below : above * reciprocal_of_1_to_2(below, units);
 }
 
 Expr wide_sigmoid(const Expr& x) {

@@ -84,8 +84,9 @@ class Chooser {
 
   std::int64_t block_of(ValueId id, std::int64_t lanes) const {
     const auto& spec = stage_.specs[index(id)];
-    const bool is_image = spec && spec->type == ElementType::F32 && spec->shape.size() == 4;
-    return is_image ? block_for(spec->shape[1], lanes) : 0;
+    if (!spec || spec->type != ElementType::F32 || spec->shape.size() < 3 || spec->shape.size() > 5) return 0;
+    const std::int64_t channels = spec->shape[1], block = block_for(channels, lanes);
+    return spec->shape.size() == 4 || channels > block ? block : 0;  // programs recognize single blocks of images alone
   }
 
   void forbid(const Group& group) {

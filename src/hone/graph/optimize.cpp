@@ -23,6 +23,7 @@ Draft improve(Draft draft) {
   draft = fold_batch_norms(std::move(draft));
   draft = recognize_norms(std::move(draft));
   draft = recognize_activations(std::move(draft));
+  draft = interleave_transposed_convs(std::move(draft));  // after norms, which become part of their weights
   draft = pad_channels(std::move(draft));
   draft = flatten_products(std::move(draft));  // after everything that looks for a product next to something else
   draft = sink_reshapes(std::move(draft));     // after activations: a value that their parts read twice would not move

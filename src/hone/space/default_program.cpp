@@ -136,8 +136,9 @@ std::string main_reduction(const ir::Function& naive) {
   return name;
 }
 
-void inline_blocks(Schedule& draft) {
+void inline_blocks(Schedule& draft, std::span<const std::size_t> constants, const codegen::Target& target) {
   inline_injective(draft);
+  sum_in_lanes(draft, constants, target);
   follow_layouts(draft);
 }
 
@@ -151,7 +152,7 @@ void schedule_other_blocks(Schedule& draft, const std::string& done, std::span<c
 Schedule schedule_blocks(const ir::Function& naive, std::span<const std::size_t> constants,
                          const codegen::Target& target, const TileChoice& choice) {
   Schedule draft(naive);
-  inline_blocks(draft);
+  inline_blocks(draft, constants, target);
   const std::string main = main_reduction(naive);
   schedule_all(draft, constants, target, [&](const std::string& block) -> std::optional<TileChoice> {
     return block == main ? choice : TileChoice{};

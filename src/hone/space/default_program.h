@@ -29,8 +29,8 @@ schedule::Schedule schedule_blocks(const ir::Function& naive, std::span<const st
                                    const codegen::Target& target, const TileChoice& choice = {});
 
 /// The first steps of schedule_blocks: injective blocks are computed where they are read, and all blocks run along the
-/// layouts of their tensors.
-void inline_blocks(schedule::Schedule& draft);
+/// layouts of their tensors. Sums with weights at the places `constants` may be stored in blocks.
+void inline_blocks(schedule::Schedule& draft, std::span<const std::size_t> constants, const codegen::Target& target);
 /// Its last steps: schedules all blocks but `done`.
 void schedule_other_blocks(schedule::Schedule& draft, const std::string& done, std::span<const std::size_t> constants,
                            const codegen::Target& target);

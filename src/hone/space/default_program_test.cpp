@@ -62,6 +62,11 @@ TEST(DefaultProgram, ComputesLayersInBlockedLayouts) {
       {32, 40, 4, 14, 1, 1, 1, 16, 8},
       {16, 72, 3, 9, 3, 1, 1, 16, 8},
       {16, 88, 2, 5, 1, 1, 1, 16, 8},
+      // nothing in blocks: sums are, where steps or short rows would spoil vectors along rows
+      {5, 32, 9, 16, 3, 2, 1, 0, 0},
+      {7, 24, 6, 11, 3, 3, 1, 0, 0},
+      {4, 48, 5, 17, 1, 1, 1, 0, 0},
+      {3, 30, 7, 9, 3, 2, 1, 0, 0},
       // from blocks to results that are not in blocks
       {24, 29, 7, 9, 1, 1, 1, 8, 0},
       {32, 7, 6, 5, 3, 2, 1, 16, 0},
@@ -81,6 +86,38 @@ TEST(DefaultProgram, ComputesLayersInBlockedLayouts) {
       const std::vector<ir::Array> arguments = expected;
       ASSERT_TRUE(ir::interpret(naive, expected));
       const schedule::KernelProgram program = default_program(naive, std::vector<std::size_t>{1, 2}, target);
+      const Result<std::vector<ir::Array>> found = run(program, arguments, target, pool);
+      ASSERT_TRUE(found) << found.error().message;
+      EXPECT_LE(ir::max_difference(found->back(), expected.back()), 1e-5) << ir::to_text(program.main);
+    }
+  }
+}
+
+TEST(DefaultProgram, ComputesConvolutionsWithStepsOfAnyRank) {
+  Rng rng(/*seed=*/4);
+  runtime::ThreadPool pool(2);
+  struct Convolved {
+    tensor::Shape image, weight;
+    tensor::ConvOptions options;
+  };
+  const Convolved cases[] = {
+      {{1, 5, 31}, {32, 5, 3}, {.strides = {2}, .padding_before = {1}, .padding_after = {1}}},
+      {{2, 3, 17}, {48, 3, 5}, {.strides = {3}, .padding_before = {0}, .padding_after = {4}}},
+      {{1, 4, 5, 6, 7},
+       {32, 4, 3, 3, 3},
+       {.strides = {1, 2, 2}, .padding_before = {1, 1, 1}, .padding_after = {1, 1, 1}}},
+      {{1, 3, 4, 4, 9}, {40, 3, 1, 2, 2}, {.strides = {1, 1, 2}}},
+  };
+  for (const char* text : {"cpu -threads=2", "x86-64 -mattr=+avx2 -threads=1"}) {
+    const codegen::Target target = codegen::parse_target(text).value();
+    for (const Convolved& c : cases) {
+      const tensor::Tensor x = tensor::placeholder("x", c.image), w = tensor::placeholder("w", c.weight);
+      const ir::Function naive = tensor::lower("conv", {x, w}, {*tensor::conv(x, w, c.options)});
+      std::vector<ir::Array> expected = ir::random_arguments(naive, rng);
+      const std::vector<ir::Array> arguments = expected;
+      ASSERT_TRUE(ir::interpret(naive, expected));
+      const schedule::KernelProgram program = default_program(naive, std::vector<std::size_t>{1}, target);
+      EXPECT_NE(ir::to_text(program.main).find("packed"), std::string::npos) << ir::to_text(program.main);
       const Result<std::vector<ir::Array>> found = run(program, arguments, target, pool);
       ASSERT_TRUE(found) << found.error().message;
       EXPECT_LE(ir::max_difference(found->back(), expected.back()), 1e-5) << ir::to_text(program.main);

@@ -7,6 +7,7 @@
 
 #include "hone/ir/rewrite.h"
 #include "hone/schedule/primitives.h"
+#include "hone/support/arithmetic.h"
 
 namespace hone::space {
 namespace {
@@ -122,6 +123,40 @@ std::string blocked_map(std::size_t rank, std::int64_t block) {
     to.push_back(i == 1 ? fmt::format("d1 // {}", block) : from.back());
   }
   return fmt::format("({}) -> ({}, d1 % {})", fmt::join(from, ", "), fmt::join(to, ", "), block);
+}
+
+void sum_in_lanes(Schedule& draft, std::span<const std::size_t> constants, const codegen::Target& target) {
+  const Program program = draft.program();
+  for (const schedule::Path& path : schedule::blocks(program)) {
+    const ir::Block& block = path.block();
+    const std::vector<Expr> written = schedule::written_buffers(block);
+    const std::vector<NaiveLoop> loops = naive_loops(program, block.name);
+    if (!schedule::is_reduction(block) || written.size() != 1 || loops.empty()) continue;
+    const std::size_t rank = written[0].get<ir::Buffer>().shape.size();
+    const auto spatial = std::find_if(loops.begin(), loops.end(), [](const NaiveLoop& l) { return l.is_reduction; });
+    if (rank < 3 || static_cast<std::size_t>(spatial - loops.begin()) != rank) continue;
+    const NaiveLoop &channel = loops[1], &column = loops[rank - 1];
+    const std::int64_t lanes = target.lanes(32), width = channel.extent % lanes == 0 ? lanes : lanes / 2;
+    if (width < 4 || channel.extent % width != 0 || column.extent < 2) continue;
+    if (rank != 4 && channel.extent == width) continue;  // a single block is recognized in images alone
+    // Vectors along the last axis are not full, or not contiguous.
+    bool pays = 5 * ceil_div(column.extent, lanes) * lanes > 6 * column.extent, has_weights = true;
+    for (const Read& read : reads_of(block)) {
+      pays |= read.uses(column) && !read.is_contiguous_in(column);
+      has_weights &= !read.uses(channel) || (!read.uses(column) && read.is_constant(program, constants));
+    }
+    const auto is_blocked = [](const Access& access) { return block_size(access).has_value(); };
+    const std::vector<Access> accesses = accesses_of(block);
+    if (!pays || !has_weights || std::any_of(accesses.begin(), accesses.end(), is_blocked)) continue;
+    Schedule changed = draft;
+    std::string sums = ir::name_of(written[0]);
+    if (schedule::is_param(program, written[0])) {
+      if (!attempt(changed, schedule::CacheWrite{block.name, ir::Scope::Global})) continue;
+      sums = ir::name_of(
+          schedule::written_buffers(schedule::find_block(changed.program(), block.name, "layout")->block())[0]);
+    }
+    if (attempt(changed, schedule::TransformLayout{sums, blocked_map(rank, width)})) draft = std::move(changed);
+  }
 }
 
 void follow_layouts(Schedule& draft) {

@@ -13,6 +13,11 @@ std::string blocked_map(std::size_t rank, std::int64_t block);
 /// lanes. The loops must be the naive ones; what cannot be changed stays.
 void follow_layouts(Schedule& draft);
 
+/// Stores sums of products with weights (at the places `constants` among the parameters) with their channels in blocks,
+/// in a tensor of their own, where vectors along the last axis would not be loaded as they stand in memory, as in a
+/// convolution with steps, or would stay half empty. What reads the sums puts them in order.
+void sum_in_lanes(Schedule& draft, std::span<const std::size_t> constants, const codegen::Target& target);
+
 /// The variable pair that follow_layouts made of a block's channels: the outer one and the lanes. The lanes are the
 /// last spatial loop.
 struct Lanes {

@@ -109,7 +109,7 @@ llvm::Value* FunctionEmitter::simple_call(Intrinsic function, DType t, const std
 
 MathUnits FunctionEmitter::math_units(DType t) const {
   const bool has = m_.has_avx512 && t.scalar == Scalar::F32 && (t.lanes == 4 || t.lanes == 8 || t.lanes == 16);
-  return {.ldexp = has, .reciprocal_estimate = has};
+  return {.ldexp = has, .reciprocal_estimate = has, .fast_division = m_.target.multiply_adds == 1};
 }
 
 llvm::Value* FunctionEmitter::avx512_call(Intrinsic function, const std::vector<llvm::Value*>& args) {

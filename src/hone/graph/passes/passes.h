@@ -45,6 +45,10 @@ Draft cancel_transposes(Draft draft);
 /// MatMul before them. A batch normalisation with nothing before it becomes a product and a sum.
 Draft fold_batch_norms(Draft draft);
 
+/// Writes a transposed convolution with steps as one convolution without, whose channels are the results between two
+/// steps, and puts these side by side: no element is multiplied by the zeros that a step stands for.
+Draft interleave_transposed_convs(Draft draft);
+
 /// Gives a convolution with many channels before a pooling over whole images as many that they fill vectors, and cuts
 /// the result: SqueezeNet's last one has 1000. The same between two convolutions of images of one position, as in
 /// squeeze-and-excitation.

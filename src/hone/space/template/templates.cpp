@@ -15,7 +15,7 @@ Result<void> prepare_reduction(Schedule& draft, const TemplateContext& context) 
     return error(ErrorCode::Unsupported, "'{}' reduces nothing", draft.program().name);
   if (is_winograd(draft.program()) || schedule_pattern(draft.program(), context.target))
     return error(ErrorCode::Unsupported, "'{}' has a schedule of its own", draft.program().name);
-  inline_blocks(draft);
+  inline_blocks(draft, {}, context.target);
   return {};
 }
 
