@@ -4,6 +4,7 @@
 #include <map>
 
 #include "hone/schedule/primitives.h"
+#include "hone/space/attention_schedule.h"
 #include "hone/space/default_program.h"
 #include "hone/space/layout.h"
 
@@ -215,15 +216,23 @@ Result<space::Task> task_of(const graph::Stage& stage, const Group& group, const
   task.algorithms.push_back({"direct", std::move(naive)});
   for (std::size_t i = 0; i < group.inputs.size(); ++i)
     if (stage.graph.is_constant(group.inputs[i])) task.constants.push_back(i);
+  const auto add = [&](const std::string& name, const graph::Algorithm& algorithm) -> Result<void> {
+    HONE_TRY(const ir::Function program, graph::lower(stage, group, algorithm));
+    HONE_TRY(ir::Function other, in_layouts(program, group, blocks));
+    task.algorithms.push_back({name, std::move(other)});
+    return {};
+  };
+  if (const std::optional<space::KeyBlock> keys = space::key_block_of(task.naive(), target)) {
+    HONE_TRY(add(fmt::format("online{}", keys->keys), {.key_block = keys->keys}));
+    if (keys->is_likely && space::schedule_pattern(task.algorithms.back().naive, target)) task.likely = 1;
+  }
   const std::optional<graph::WinogradShape> shape = graph::winograd_shape(stage, group);
   if (!shape) return task;
   const std::int64_t likely = space::default_winograd_tile(
       {shape->images, shape->in_channels, shape->out_channels, shape->height, shape->width}, target);
   for (const std::int64_t tile : {2, 4, 6}) {
-    HONE_TRY(const ir::Function program, graph::lower(stage, group, {.winograd_tile = tile}));
-    HONE_TRY(ir::Function winograd, in_layouts(program, group, blocks));
     if (tile == likely) task.likely = task.algorithms.size();
-    task.algorithms.push_back({fmt::format("winograd{}", tile), std::move(winograd)});
+    HONE_TRY(add(fmt::format("winograd{}", tile), {.winograd_tile = tile}));
   }
   return task;
 }

@@ -64,6 +64,12 @@ struct Operator {
   bool is_random = false;
 };
 
+/// How an operator computes what it means, where there is a choice.
+struct Algorithm {
+  std::int64_t winograd_tile = 0;  ///< m of F(m, 3) for a convolution; 0: the sum over the window
+  std::int64_t key_block = 0;      ///< keys at a time for an attention; 0: all
+};
+
 /// An operator applied to inputs whose types and shapes are known, and of some also the content.
 class Application {
  public:
@@ -75,9 +81,8 @@ class Application {
     ValueId id = kAbsent;                       ///< the value in the graph, for `expand`
   };
 
-  /// `winograd_tile`: see Algorithm.
-  Application(const Node& node, std::span<const Input> inputs, std::int64_t winograd_tile = 0)
-      : node_(node), inputs_(inputs), winograd_tile_(winograd_tile) {}
+  Application(const Node& node, std::span<const Input> inputs, const Algorithm& algorithm = {})
+      : node_(node), inputs_(inputs), algorithm_(algorithm) {}
 
   const Node& node() const { return node_; }
   const std::string& op() const { return node_.op; }
@@ -105,8 +110,8 @@ class Application {
   /// Whether the content is known.
   bool is_known(std::size_t i) const { return i < inputs_.size() && inputs_[i].value; }
 
-  /// The tile of Winograd's algorithm that a convolution is to be defined by, 0 for the sum over its window.
-  std::int64_t winograd_tile() const { return winograd_tile_; }
+  /// What it is to be defined by.
+  const Algorithm& algorithm() const { return algorithm_; }
 
   // Attributes.
 
@@ -142,7 +147,7 @@ class Application {
 
   const Node& node_;
   std::span<const Input> inputs_;
-  std::int64_t winograd_tile_ = 0;
+  Algorithm algorithm_;
   mutable std::optional<std::size_t> needed_;
 };
 

@@ -60,7 +60,7 @@ class Definitions {
       }
       inputs.push_back(std::move(input));
     }
-    const Application op(node, inputs, algorithm_.winograd_tile);
+    const Application op(node, inputs, algorithm_);
     HONE_TRY(std::vector<tensor::Tensor> outputs, define(op, *find_operator(node.domain, node.op)));
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
       if (node.outputs[i] != kAbsent) tensors_.emplace(node.outputs[i], outputs[i]);

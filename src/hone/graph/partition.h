@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/graph/operator.h"
 #include "hone/graph/specialize.h"
 #include "hone/ir/stmt.h"
 
@@ -23,11 +24,6 @@ struct Group {
 /// Cuts the stage into groups, in an order in which they can run. An expression joins the group of a producer if it
 /// reads that one's result element by element, and nobody else does.
 Result<std::vector<Group>> partition(const Stage& stage);
-
-/// How a group computes what it means, where there is a choice.
-struct Algorithm {
-  std::int64_t winograd_tile = 0;  ///< m of F(m, 3) for its convolution; 0: the sum over the window
-};
 
 /// The naive program of a Kernel group: its parameters are the inputs, then the outputs.
 Result<ir::Function> lower(const Stage& stage, const Group& group, const Algorithm& algorithm = {});

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <ranges>
 
 #include "hone/schedule/primitives.h"
+#include "hone/space/attention_stages.h"
 #include "hone/space/blocks.h"
 #include "hone/space/row_steps.h"
 
@@ -13,50 +15,9 @@ using namespace schedule;
 
 namespace {
 
-/// The blocks of an attention, by what they are.
-struct Stages {
-  std::string scores, attended, result;
-  std::string key;  ///< the buffer that the scores read along their columns
-  std::int64_t queries = 0, keys = 0, columns = 0;
-  bool has_swapped_key = false, has_swapped_result = false;  ///< whether they have positions before heads
-};
-
-Result<Stages> stages_of(const Program& program) {
-  const Error none{ErrorCode::IllegalStep, fmt::format("attention: '{}' is no attention", program.name), {}};
-  const std::vector<Path> all = blocks(program);
-  std::vector<ir::Block> products;
-  std::size_t reductions = 0;
-  for (const Path& path : all) {
-    if (!is_reduction(path.block())) continue;
-    ++reductions;
-    if (reads_of(path.block()).size() == 2) products.push_back(path.block());
-  }
-  // Beside the products, the largest score of a row and the sum of its exponentials.
-  if (products.size() != 2 || reductions != 4 || is_reduction(all.back().block())) return none;
-  const ir::Block &scores = products[0], &attended = products[1], &result = all.back().block();
-  const std::vector<NaiveLoop> s = naive_loops(program, scores.name), a = naive_loops(program, attended.name);
-  const std::vector<NaiveLoop> y = naive_loops(program, result.name);
-  if (s.size() != 5 || a.size() != 5 || y.size() != 4 || s[3].is_reduction || a[3].is_reduction) return none;
-  Stages stages{.scores = scores.name, .attended = attended.name, .result = result.name};
-  stages.queries = s[2].extent;
-  stages.keys = s[3].extent;
-  stages.columns = a[3].extent;
-  if (a[4].extent != stages.keys) return none;
-  for (const Read& read : reads_of(scores)) {
-    if (!is_param(program, read.buffer) || read.indices.size() != 4) return none;
-    if (!read.uses(s[3])) continue;
-    stages.key = ir::name_of(read.buffer);
-    stages.has_swapped_key = read.indices[1].is(s[3].var);
-  }
-  for (const Read& read : reads_of(result))
-    stages.has_swapped_result |=
-        read.buffer.is(written_buffers(attended)[0]) && read.indices.size() == 4 && read.indices[2].is(y[1].var);
-  return stages;
-}
-
 class AttentionMaker {
  public:
-  AttentionMaker(const Program& naive, Stages stages, const AttentionTile& tile, const codegen::Target& target)
+  AttentionMaker(const Program& naive, AttentionStages stages, const AttentionTile& tile, const codegen::Target& target)
       : schedule_(naive), stages_(std::move(stages)), tile_(tile), target_(target), lanes_(target.lanes(32)) {}
 
   Result<Schedule> make() {
@@ -65,15 +26,13 @@ class AttentionMaker {
     HONE_TRY(result());
     for (const std::string& block : names())
       if (is_reduction(block_of(block)) && !is_product(block)) HONE_TRY(factor_lanes(schedule_, block, target_));
-    std::vector<std::string> producers = names();
-    std::erase_if(producers, [&](const std::string& block) { return block == stages_.result || block == copy_; });
-    for (auto block = producers.rbegin(); block != producers.rend(); ++block)
-      HONE_TRY(schedule_.apply(ComputeAt{*block, outer_.back()}));
+    const std::vector<std::string> producers = names();
+    HONE_TRY(place(producers));
     HONE_TRY(product(stages_.scores, tile_.key_vectors));
     HONE_TRY(product(stages_.attended, tile_.value_vectors));
-    producers.push_back(stages_.result);
+    if (stages_.has_key_blocks()) HONE_TRY(product(stages_.combined, tile_.value_vectors));
     for (const std::string& block : producers) {
-      if (is_product(block)) continue;
+      if (is_product(block) || block == copy_) continue;
       HONE_TRY(is_reduction(block_of(block)) ? reduce_in_vectors(schedule_, block)
                                              : compute_in_vectors(schedule_, block, target_));
     }
@@ -90,7 +49,9 @@ class AttentionMaker {
 
   static std::string part(const std::string& loop, int number) { return fmt::format("{}.{}", loop, number); }
 
-  bool is_product(const std::string& block) const { return block == stages_.scores || block == stages_.attended; }
+  bool is_product(const std::string& block) const {
+    return block == stages_.scores || block == stages_.attended || block == stages_.combined;
+  }
 
   std::vector<std::string> names() const {
     std::vector<std::string> found;
@@ -113,9 +74,9 @@ class AttentionMaker {
       is_changed = false;
       for (const Path& path : blocks(schedule_.program())) {
         const ir::Block& block = path.block();
-        if (is_reduction(block) || block.name == stages_.result) continue;
+        if (is_reduction(block) || block.name == stages_.result || block.name == stages_.parts) continue;
         const std::vector<Path> readers = schedule::readers(schedule_.program(), written_buffers(block)[0]);
-        const auto is_product_of = [&](const Path& reader) { return reader.block().name == stages_.attended; };
+        const auto is_product_of = [&](const Path& reader) { return is_product(reader.block().name); };
         if (std::any_of(readers.begin(), readers.end(), is_product_of)) continue;
         const bool is_wasteful = !is_along_row(block) && is_along_row(readers[0].block()) && !is_copy(block);
         if (is_wasteful || !schedule_.apply(ComputeInline{block.name})) continue;
@@ -159,6 +120,20 @@ class AttentionMaker {
     return {};
   }
 
+  /// Computes everything below the loops of the result, and what makes the parts below the loop over blocks of keys.
+  Result<void> place(const std::vector<std::string>& producers) {
+    std::string loop = outer_.back();
+    for (const std::string& block : std::views::reverse(producers)) {
+      if (block == stages_.result || block == copy_) continue;
+      HONE_TRY(schedule_.apply(ComputeAt{block, loop}));
+      if (block != stages_.parts) continue;
+      const std::vector<std::string> l = own_loops(schedule_.program(), stages_.parts);
+      HONE_TRY(schedule_.apply(Reorder{{l[0], l[1], l[3], l[2], l[4]}}));
+      loop = l[3];
+    }
+    return {};
+  }
+
   Result<void> parallelize(const std::vector<std::string>& loops) {
     return apply_all({Fuse{loops}, Parallel{fmt::format("{}", fmt::join(loops, "@"))}});
   }
@@ -166,7 +141,7 @@ class AttentionMaker {
   /// Register tiles of rows by vectors of columns, the reduction around them.
   Result<void> product(const std::string& block, std::int64_t vectors) {
     const std::vector<std::string> l = own_loops(schedule_.program(), block);
-    const std::string &rows = l[2], &columns = l[3], &sum = l[4];
+    const std::string &rows = l[2], &columns = l[l.size() - 2], &sum = l.back();
     return apply_all({
         Split{rows, {kRest, tile_.rows}},
         Split{columns, {kRest, vectors, lanes_}},
@@ -181,15 +156,22 @@ class AttentionMaker {
   Result<void> align_rows() {
     for (const Path& path : blocks(schedule_.program())) {
       const ir::Expr buffer = written_buffers(path.block())[0];
-      const auto& shape = buffer.get<ir::Buffer>().shape;
-      if (is_param(schedule_.program(), buffer) || shape.size() != 4 || !ir::is_int(shape[3], stages_.keys)) continue;
-      HONE_TRY(schedule_.apply(StorageAlign{ir::name_of(buffer), 2, lanes_, 0}));
+      if (is_param(schedule_.program(), buffer) || !has_rows(path.block().name, buffer.get<ir::Buffer>().shape))
+        continue;
+      const auto axis = static_cast<std::int64_t>(buffer.get<ir::Buffer>().shape.size()) - 2;
+      HONE_TRY(schedule_.apply(StorageAlign{ir::name_of(buffer), axis, lanes_, 0}));
     }
     return {};
   }
 
+  bool has_rows(const std::string& block, const std::vector<ir::Expr>& shape) const {
+    if (shape.size() == 4) return ir::is_int(shape[3], stages_.keys);
+    if (!stages_.has_key_blocks() || shape.size() != 5 || block == copy_) return false;
+    return block == stages_.parts || ir::is_int(shape[4], stages_.key_block);
+  }
+
   Schedule schedule_;
-  Stages stages_;
+  AttentionStages stages_;
   AttentionTile tile_;
   const codegen::Target& target_;
   std::int64_t lanes_;
@@ -199,22 +181,8 @@ class AttentionMaker {
 
 }  // namespace
 
-Result<AttentionTile> default_attention_tile(const Program& naive, const codegen::Target& target) {
-  HONE_TRY(const Stages stages, stages_of(naive));
-  const std::int64_t vectors = target.vector_registers >= 32 ? 4 : 2, lanes = target.lanes(32);
-  const auto cut = [&](std::int64_t columns) {
-    return std::clamp<std::int64_t>((columns + lanes - 1) / lanes, 1, vectors);
-  };
-  AttentionTile tile{.key_vectors = cut(stages.keys), .value_vectors = cut(stages.columns)};
-  tile.rows = std::clamp<std::int64_t>(stages.queries, 1, 6);
-  // Scores and their exponentials take a part of the second cache.
-  const std::int64_t row_bytes = 2 * 4 * stages.keys;
-  while (tile.queries > tile.rows && tile.queries * row_bytes > target.l2_bytes / 2) tile.queries /= 2;
-  return tile;
-}
-
 Result<Schedule> schedule_attention(const Program& naive, const AttentionTile& tile, const codegen::Target& target) {
-  HONE_TRY(Stages stages, stages_of(naive));
+  HONE_TRY(AttentionStages stages, find_attention_stages(naive));
   return AttentionMaker(naive, std::move(stages), tile, target).make();
 }
 

@@ -14,14 +14,17 @@
 
 namespace hone::space {
 
-/// Expects the last parameter to be the same after both programs ran on random numbers.
-inline void expect_same_result(const ir::Function& naive, const Result<schedule::Schedule>& made,
-                               const codegen::Target& target, double tolerance = 1e-5) {
+/// Expects the last parameter to be the same after both programs ran on random numbers, which `change` may change.
+inline void expect_same_result(
+    const ir::Function& naive, const Result<schedule::Schedule>& made, const codegen::Target& target,
+    double tolerance = 1e-5, FunctionRef<void(std::vector<ir::Array>&)> change = [](std::vector<ir::Array>&) {}) {
   ASSERT_TRUE(made) << made.error().message << "\n" << ir::to_text(naive);
   const ir::Function& program = made->program();
   ASSERT_TRUE(ir::verify(program)) << ir::to_text(program);
   Rng rng(/*seed=*/1);
-  std::vector<ir::Array> expected = ir::random_arguments(naive, rng), found = expected;
+  std::vector<ir::Array> expected = ir::random_arguments(naive, rng);
+  change(expected);
+  std::vector<ir::Array> found = expected;
   ASSERT_TRUE(ir::interpret(naive, expected));
   codegen::CompileOptions options;
   options.runtime = {hone_parallel_for, hone_allocate, hone_release};

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "hone/graph/operators/attention_parts.h"
@@ -6,12 +7,12 @@
 #include "hone/graph/operators/families.h"
 #include "hone/graph/operators/reduce_plan.h"
 #include "hone/tensor/definitions.h"
+#include "hone/tensor/key_blocks.h"
 #include "hone/tensor/shapes.h"
 
 namespace hone::graph {
 
 using ir::Expr;
-using ir::Intrinsic;
 using tensor::Indices;
 using tensor::Tensor;
 
@@ -62,6 +63,12 @@ class ByHeads {
   bool is_swapped_;
 };
 
+/// What weighs the values, and their sum with these weights, before it is divided by the total.
+struct Weighed {
+  Tensor sums;
+  std::function<Expr(const Indices& element)> total;
+};
+
 /// q, k, v, mask?, lengths?, starts?, sinks? -> y
 Result<std::vector<Tensor>> define_fused(const Application& op) {
   for (const std::size_t input : {0, 1, 2})
@@ -83,23 +90,38 @@ Result<std::vector<Tensor>> define_fused(const Application& op) {
       });
   const Weighing weighing(op, /*first=*/3, scores);
   HONE_TRY(weighing.check());
-  const Weighing::Row row = weighing.weigh(weighing.biased());
+  const auto value = [&](const Indices& i, const Expr& key, const Expr& column) {
+    return v(i[0], group(i[1]), key, column);
+  };
+  const auto in_blocks = [&]() -> Weighed {
+    const tensor::KeyBlocks blocks(weighing.biased(), op.algorithm().key_block, columns, value);
+    const Tensor base = weighing.base(blocks.largest());
+    const auto [total, attended] = blocks.sums(base);
+    return {attended, [&weighing, base, sum = total](const Indices& i) { return weighing.total(sum, base, i); }};
+  };
+  const auto at_once = [&]() -> Weighed {
+    const Weighing::Row row = weighing.weigh(weighing.biased());
+    const auto axes = tensor::axes_of({batch, heads, queries, columns});
+    return {tensor::compute("attended", axes,
+                            [&](const Indices& i) {
+                              return tensor::reduce_sum({keys}, [&](const Indices& r) {
+                                return row.exponential(i[0], i[1], i[2], r[0]) * value(i, r[0], i[3]);
+                              });
+                            }),
+            row.total};
+  };
+  const bool has_blocks = op.algorithm().key_block > 0 && scores.type() == ir::kF32;
+  const Weighed weighed = has_blocks ? in_blocks() : at_once();
   const bool is_plain = op.integer("plain_softmax", 0) != 0;
   const Tensor factor = tensor::compute("factor", tensor::axes_of({batch, heads, queries, 1}), [&](const Indices& i) {
-    const Expr total = row.total(i), one = real_constant(total.type(), 1), zero = real_constant(total.type(), 0);
+    const Expr total = weighed.total(i), one = real_constant(total.type(), 1), zero = real_constant(total.type(), 0);
     return is_plain ? one / total : ir::select(ir::eq(total, zero), zero, one / total);
   });
-  const Tensor sums =
-      tensor::compute("attended", tensor::axes_of({batch, heads, queries, columns}), [&](const Indices& i) {
-        return tensor::reduce_sum({keys}, [&](const Indices& r) {
-          return row.exponential(i[0], i[1], i[2], r[0]) * v(i[0], group(i[1]), r[0], i[3]);
-        });
-      });
   const bool is_result_swapped = is_swapped(3);
-  const tensor::Shape shape = is_result_swapped ? tensor::Shape{batch, queries, heads, columns} : sums.shape();
+  const tensor::Shape shape = is_result_swapped ? tensor::Shape{batch, queries, heads, columns} : weighed.sums.shape();
   return std::vector<Tensor>{tensor::compute("attention", tensor::axes_of(shape), [&](const Indices& i) {
     const Expr &head = i[is_result_swapped ? 2 : 1], &query = i[is_result_swapped ? 1 : 2];
-    return sums(i[0], head, query, i[3]) * factor(i[0], head, query, ir::imm(0));
+    return weighed.sums(i[0], head, query, i[3]) * factor(i[0], head, query, ir::imm(0));
   })};
 }
 

@@ -96,28 +96,36 @@ Tensor Weighing::biased() const {
   });
 }
 
-Weighing::Row Weighing::weigh(const Tensor& biased) const {
-  const ReducePlan plan(scores_.shape(), {3}, /*keep=*/true);
-  const Tensor largest = tensor::compute("max", tensor::axes_of(plan.kept()), [&](const Indices& i) {
-    return tensor::reduce_max(plan.reduced(), [&](const Indices& r) { return biased(plan.element(i, r)); });
-  });
+Expr Weighing::sink(const Indices& i) const { return ir::cast(type_, input(kSinks)(i[1])); }
+
+Tensor Weighing::base(const Tensor& largest) const {
   const bool is_plain = op_.integer("plain_softmax", 0) != 0;
-  const auto sink = [this](const Indices& i) { return ir::cast(type_, input(kSinks)(i[1])); };
-  const Tensor base = tensor::compute("base", tensor::axes_of(plan.kept()), [&](const Indices& i) {
+  return tensor::compute("base", tensor::axes_of(largest.shape()), [&](const Indices& i) {
     const Expr e = largest(i);
     if (has(kSinks)) return ir::max(ir::cast(type_, e), sink(i));
     if (is_plain) return ir::cast(type_, e);
     return ir::select(ir::eq(e, tensor::lowest(scores_.type())), real_constant(type_, 0), ir::cast(type_, e));
   });
+}
+
+Expr Weighing::total(const Tensor& sum, const Tensor& base, const Indices& element) const {
+  const Indices row = {element[0], element[1], element[2], ir::imm(0)};
+  Expr total = rounded_sum(softmax_type_, sum(row), scores_.extent(3));
+  if (!has(kSinks)) return total;
+  return total + rounded(ir::call(Intrinsic::Exp, {sink(element) - base(row)}));
+}
+
+Weighing::Row Weighing::weigh(const Tensor& biased) const {
+  const ReducePlan plan(scores_.shape(), {3}, /*keep=*/true);
+  const Tensor largest = tensor::compute("max", tensor::axes_of(plan.kept()), [&](const Indices& i) {
+    return tensor::reduce_max(plan.reduced(), [&](const Indices& r) { return biased(plan.element(i, r)); });
+  });
+  const Tensor base = this->base(largest);
   const Tensor exponential = tensor::compute("exp", tensor::axes_of(scores_.shape()), [&](const Indices& i) {
     return rounded(ir::call(Intrinsic::Exp, {rounded(ir::cast(type_, biased(i)) - base(plan.row(i)))}));
   });
   const Tensor sum = sum_over("sum", plan, [&](const Indices& i) { return exponential(i); });
-  return {exponential, [this, plan, base, sum, sink](const Indices& i) {
-            const Expr total = rounded_sum(softmax_type_, sum(plan.row(i)), plan.count());
-            if (!has(kSinks)) return total;
-            return total + rounded(ir::call(Intrinsic::Exp, {sink(i) - base(plan.row(i))}));
-          }};
+  return {exponential, [this, base, sum](const Indices& i) { return total(sum, base, i); }};
 }
 
 }  // namespace hone::graph

@@ -32,9 +32,15 @@ class Weighing {
   };
   Row weigh(const tensor::Tensor& biased) const;
 
+  /// The same from what is known of rows, [batch, heads, queries, 1]: the base, from the largest scores, and the total,
+  /// from the sum of exponentials.
+  tensor::Tensor base(const tensor::Tensor& largest) const;
+  ir::Expr total(const tensor::Tensor& sum, const tensor::Tensor& base, const tensor::Indices& element) const;
+
  private:
   bool has(std::size_t input) const { return op_.has(first_ + input); }
   const tensor::Tensor& input(std::size_t i) const { return op_.tensor(first_ + i); }
+  ir::Expr sink(const tensor::Indices& i) const;
   ir::Expr visible(const tensor::Indices& i) const;
   ir::Expr mask_bias(const tensor::Indices& i) const;
 

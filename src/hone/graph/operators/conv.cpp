@@ -44,8 +44,8 @@ Result<std::vector<Tensor>> define_conv(const Application& op) {
   HONE_TRY(tensor::ConvOptions options, conv_options(op, 1));
   const Tensor& x = op.tensor(0);
   options.result = accumulator_type(x.type());
-  HONE_TRY(const Tensor product, op.winograd_tile() > 0
-                                     ? tensor::winograd_conv(x, op.tensor(1), options, op.winograd_tile())
+  HONE_TRY(const Tensor product, op.algorithm().winograd_tile > 0
+                                     ? tensor::winograd_conv(x, op.tensor(1), options, op.algorithm().winograd_tile)
                                      : convolve(x, op.tensor(1), options));
   HONE_TRY(const Tensor y, with_bias(op, product, 2));
   return std::vector<Tensor>{converted(y, x.type())};
