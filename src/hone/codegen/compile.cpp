@@ -25,8 +25,16 @@ Result<void> check_options(const ir::Module& module, const CompileOptions& optio
   return {};
 }
 
+/// Programs for GPUs are scheduled, but nothing writes code for them yet.
+Result<void> check_generates(const Target& target) {
+  if (!target.is_gpu()) return {};
+  return error(ErrorCode::Unsupported, "target '{}': code is generated for CPUs only, there is none for GPUs yet",
+               to_string(target));
+}
+
 /// The module in the lowered form, checked.
 Result<ir::Module> prepare(ir::Module module, const Target& target, const CompileOptions& options) {
+  HONE_TRY(check_generates(target));
   HONE_TRY(check_options(module, options));
   for (ir::Function& function : module.functions) {
     HONE_TRY(ir::verify(function));
@@ -64,6 +72,7 @@ Result<Kernel> CompiledModule::find(std::string_view name) const {
 }
 
 Result<CompiledModule> compile(const ir::Module& module, const Target& target, const CompileOptions& options) {
+  HONE_TRY(check_generates(target));
   if (const std::string missing = feature_missing_on_host(target); !missing.empty())
     return error(ErrorCode::Unsupported, "target '{}' needs {}, which this machine lacks", to_string(target), missing);
   HONE_TRY(const ir::Module lowered, prepare(module, target, options));

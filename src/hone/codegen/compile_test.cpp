@@ -136,6 +136,18 @@ TEST(Compile, FeaturesTheHostLacksAreUnsupported) {
     }
 }
 
+TEST(Compile, NoCodeIsGeneratedForGpusYet) {
+  const Target gpu = parse_target("gpu").value();
+  const Module module{{copy_function("f")}};
+  const auto compiled = compile(module, gpu);
+  const auto object = emit_object(module, gpu);
+  ASSERT_TRUE(!compiled && !object);
+  for (const Error& failed : {compiled.error(), object.error()}) {
+    EXPECT_EQ(failed.code, ErrorCode::Unsupported);
+    EXPECT_THAT(failed.message, HasSubstr("code is generated for CPUs only"));
+  }
+}
+
 TEST(Compile, WhatTheBackEndCannotDoIsRefusedByName) {
   const Expr a = flat_buffer("a", kF32, 8);
   const auto message = [](const Function& function) {

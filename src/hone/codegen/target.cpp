@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fmt/format.h>
 #include <fstream>
 #include <hwloc.h>
 #include <optional>
@@ -140,30 +141,87 @@ Result<std::vector<std::string>> parse_features(std::string_view text, Arch arch
   return kept;
 }
 
-Result<int> parse_threads(std::string_view text, std::string_view whole) {
-  int threads = 0;
-  const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), threads);
-  if (status != std::errc() || stop != text.data() + text.size() || threads < 1 || threads > kMaxThreads)
-    return error(ErrorCode::ParseError, "target '{}': -threads is '{}', allowed are 1..{}", whole, text, kMaxThreads);
-  return threads;
+/// The value of an option that is a number in 1..most.
+Result<std::int64_t> parse_number(std::string_view option, std::string_view text, std::int64_t most,
+                                  std::string_view whole) {
+  std::int64_t number = 0;
+  const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (status != std::errc() || stop != text.data() + text.size() || number < 1 || number > most)
+    return error(ErrorCode::ParseError, "target '{}': {} is '{}', allowed are 1..{}", whole, option, text, most);
+  return number;
+}
+
+/// An option of a target, `-name=value`, taken apart.
+struct Option {
+  std::string name, value;
+};
+
+Option parse_option(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  return {word.substr(0, equals), equals == std::string::npos ? "" : word.substr(equals + 1)};
+}
+
+/// A limit of a GPU, its option, and what is allowed.
+struct GpuOption {
+  std::string_view name;
+  std::int64_t GpuLimits::* field;
+  std::int64_t usual, most;
+};
+constexpr GpuOption kGpuOptions[] = {
+    {"-max-threads", &GpuLimits::max_threads, 1024, 1 << 16},
+    {"-shared-bytes", &GpuLimits::shared_bytes, 48 << 10, 1 << 30},
+    {"-warp", &GpuLimits::warp, 32, 1024},
+    {"-registers", &GpuLimits::registers, 255, 1 << 16},
+};
+
+/// Reads the options of a GPU, the words that are left.
+Result<Target> parse_gpu(std::stringstream& words, std::string_view whole) {
+  Target target;
+  target.arch = Arch::Gpu;
+  for (const GpuOption& option : kGpuOptions) target.gpu.*option.field = option.usual;
+  for (std::string word; words >> word;) {
+    const Option given = parse_option(word);
+    const auto* known = std::find_if(std::begin(kGpuOptions), std::end(kGpuOptions),
+                                     [&](const GpuOption& option) { return option.name == given.name; });
+    if (known == std::end(kGpuOptions))
+      return error(ErrorCode::ParseError,
+                   "target '{}': unknown option '{}', allowed are -max-threads, -shared-bytes, -warp and -registers",
+                   whole, given.name);
+    HONE_TRY(target.gpu.*known->field, parse_number(known->name, given.value, known->most, whole));
+  }
+  if (target.gpu.warp > target.gpu.max_threads)
+    return error(ErrorCode::ParseError, "target '{}': -warp is {}, allowed are 1..{}, the threads of a block", whole,
+                 target.gpu.warp, target.gpu.max_threads);
+  return target;
 }
 
 Result<Arch> parse_arch(const std::string& word, std::string_view whole) {
   if (word == "cpu") return host_arch();
   for (const Arch arch : {Arch::X86_64, Arch::AArch64})
     if (word == to_string(arch)) return arch;
-  return error(ErrorCode::ParseError, "target '{}': unknown kind '{}', allowed are cpu, x86-64 and aarch64", whole,
+  return error(ErrorCode::ParseError, "target '{}': unknown kind '{}', allowed are cpu, x86-64, aarch64 and gpu", whole,
                word);
 }
 
 }  // namespace
 
-std::string_view to_string(Arch arch) { return arch == Arch::X86_64 ? "x86-64" : "aarch64"; }
+std::string_view to_string(Arch arch) {
+  switch (arch) {
+    case Arch::X86_64:
+      return "x86-64";
+    case Arch::AArch64:
+      return "aarch64";
+    case Arch::Gpu:
+      return "gpu";
+  }
+  HONE_CHECK(false, "an architecture without a name");
+}
 
 Result<Target> parse_target(std::string_view text) {
   std::stringstream words{std::string(text)};
   std::string word;
   words >> word;
+  if (word == to_string(Arch::Gpu)) return parse_gpu(words, text);
   Target target;
   HONE_TRY(target.arch, parse_arch(word, text));
   const bool is_host_arch = target.arch == host_arch();
@@ -171,9 +229,7 @@ Result<Target> parse_target(std::string_view text) {
 
   bool has_features = false;
   while (words >> word) {
-    const std::size_t equals = word.find('=');
-    const std::string option = word.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+    const auto [option, value] = parse_option(word);
     if (option == "-mcpu") {
       if (!is_known_cpu(target.arch, value))
         return error(ErrorCode::ParseError, "target '{}': unknown CPU '{}' in -mcpu, allowed are LLVM's, such as {}",
@@ -184,7 +240,8 @@ Result<Target> parse_target(std::string_view text) {
       HONE_TRY(target.mattr, parse_features(value, target.arch, text));
       has_features = true;
     } else if (option == "-threads") {
-      HONE_TRY(target.threads, parse_threads(value, text));
+      HONE_TRY(const std::int64_t threads, parse_number(option, value, kMaxThreads, text));
+      target.threads = static_cast<int>(threads);
     } else {
       return error(ErrorCode::ParseError, "target '{}': unknown option '{}', allowed are -mcpu, -mattr and -threads",
                    text, option);
@@ -200,6 +257,11 @@ Result<Target> parse_target(std::string_view text) {
 }
 
 std::string to_string(const Target& target) {
+  if (target.is_gpu()) {
+    std::string text(to_string(target.arch));
+    for (const GpuOption& option : kGpuOptions) text += fmt::format(" {}={}", option.name, target.gpu.*option.field);
+    return text;
+  }
   std::string text = target.arch == host_arch() ? "cpu" : std::string(to_string(target.arch));
   text += " -mcpu=" + target.mcpu;
   if (!target.mattr.empty()) text += " -mattr=" + feature_string(target);

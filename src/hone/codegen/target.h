@@ -10,11 +10,24 @@
 
 namespace hone::codegen {
 
-/// Instruction sets we generate code for.
-enum class Arch : std::uint8_t { X86_64, AArch64 };
+/// Instruction sets we generate code for, and GPUs, for which programs are scheduled but not compiled yet.
+enum class Arch : std::uint8_t { X86_64, AArch64, Gpu };
 
-/// A CPU to compile for. The text form holds what a person chose (architecture, CPU, features, threads); the other
-/// fields follow from it, cache sizes and cores from the host if it has the same architecture.
+/// What a GPU allows a block of threads; all 0 for CPUs.
+struct GpuLimits {
+  std::int64_t max_threads = 0;   ///< of a block
+  std::int64_t shared_bytes = 0;  ///< memory that the threads of a block share
+  std::int64_t warp = 0;          ///< threads that run in step
+  std::int64_t registers = 0;     ///< of 32 bits that a thread may have
+
+  bool operator==(const GpuLimits&) const = default;
+
+  /// How many virtual threads one thread may stand for (Ansor's limit for CUDA).
+  std::int64_t max_vthreads() const { return warp < 4 ? 1 : warp / 4; }
+};
+
+/// A CPU or GPU to compile for. The text form holds what a person chose (architecture, CPU, features, threads; limits
+/// of a GPU); the other fields follow from it, cache sizes and cores from the host if it has the same architecture.
 struct Target {
   Arch arch = Arch::X86_64;
   std::string mcpu;                ///< an LLVM CPU name, such as "znver4"; "x86-64" and "generic" are the baselines
@@ -30,8 +43,11 @@ struct Target {
   int cache_line_bytes = 64;
   double l3_bytes_per_cycle = 3.5, memory_bytes_per_cycle = 3.5;  ///< that a core reads, when others read as well
 
+  GpuLimits gpu;
+
   bool operator==(const Target&) const = default;
 
+  bool is_gpu() const { return arch == Arch::Gpu; }
   /// How many lanes of a type of `bits` bits a vector register holds.
   int lanes(int bits) const { return vector_bits / bits; }
 };
@@ -39,6 +55,7 @@ struct Target {
 /// Reads `cpu`, `cpu -mcpu=znver4 -threads=2`, `cpu -mattr=+avx2`, `aarch64 -mattr=+neon` and the like. `cpu` is the
 /// host's architecture; without -mcpu it is the host itself, unless -mattr is given: then it is the architecture's
 /// baseline plus these features. `+avx2` brings `+fma`; `+avx512` stands for the sub-features f, bw, cd, dq and vl.
+/// Also `gpu` and `gpu -max-threads=1024 -shared-bytes=49152 -warp=32 -registers=255`, each option with this default.
 Result<Target> parse_target(std::string_view text);
 
 /// The canonical text: parse_target reads it back to an equal target.
@@ -49,7 +66,7 @@ const Target& host_target();
 /// What the maker calls this machine's processor, for people; empty if nobody says.
 const std::string& host_cpu_name();
 
-/// "x86-64" or "aarch64".
+/// "x86-64", "aarch64" or "gpu".
 std::string_view to_string(Arch arch);
 
 }  // namespace hone::codegen

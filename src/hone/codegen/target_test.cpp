@@ -14,7 +14,8 @@ Target target(std::string_view text) { return parse_target(text).value(); }
 
 TEST(Target, TextRoundTrips) {
   for (const char* text : {"cpu", "cpu -mcpu=znver4 -threads=2", "x86-64 -mattr=+avx2", "x86-64 -mattr=+sse4.2",
-                           "x86-64 -mattr=+avx512 -threads=1", "aarch64", "aarch64 -mattr=+neon,+dotprod"}) {
+                           "x86-64 -mattr=+avx512 -threads=1", "aarch64", "aarch64 -mattr=+neon,+dotprod", "gpu",
+                           "gpu -warp=64 -shared-bytes=65536", "gpu -max-threads=256 -registers=128"}) {
     const Result<Target> parsed = parse_target(text);
     ASSERT_TRUE(parsed) << parsed.error().message;
     const Result<Target> again = parse_target(to_string(*parsed));
@@ -37,8 +38,7 @@ TEST(Target, VectorFactsFollowFromTheFeatures) {
   EXPECT_EQ(target("x86-64 -mcpu=znver4").multiply_adds, 1);
   EXPECT_EQ(target("x86-64 -mcpu=znver4 -mattr=-avx512f").multiply_adds, 2);
   EXPECT_EQ(target("x86-64 -mcpu=sapphirerapids").multiply_adds, 2);
-  EXPECT_GT(target("x86-64 -mcpu=znver4").l3_bytes_per_cycle,
-            target("x86-64 -mcpu=sapphirerapids").l3_bytes_per_cycle);
+  EXPECT_GT(target("x86-64 -mcpu=znver4").l3_bytes_per_cycle, target("x86-64 -mcpu=sapphirerapids").l3_bytes_per_cycle);
   EXPECT_EQ(target("aarch64").vector_bits, 128);
   EXPECT_EQ(target("aarch64").vector_registers, 32);
 }
@@ -55,6 +55,15 @@ TEST(Target, TheLastSignOfAFeatureWins) {
   EXPECT_EQ(target("x86-64 -mattr=+avx2,-fma").mattr, (std::vector<std::string>{"+avx2", "-fma"}));
 }
 
+TEST(Target, GpusHaveLimitsAndCpusHaveNone) {
+  EXPECT_EQ(to_string(target("gpu")), "gpu -max-threads=1024 -shared-bytes=49152 -warp=32 -registers=255");
+  EXPECT_TRUE(target("gpu").is_gpu());
+  EXPECT_EQ(target("gpu").gpu.max_vthreads(), 8);
+  EXPECT_EQ(target("gpu -warp=64").gpu, (GpuLimits{1024, 49152, 64, 255}));
+  EXPECT_FALSE(target("cpu").is_gpu());
+  EXPECT_EQ(target("cpu").gpu, GpuLimits());
+}
+
 TEST(Target, HostHasWhatTheHostHas) {
   const Target& host = host_target();
   EXPECT_EQ(feature_missing_on_host(host), "");
@@ -67,13 +76,19 @@ TEST(Target, HostHasWhatTheHostHas) {
 
 TEST(Target, ErrorsNameTheOptionTheValueAndTheAllowed) {
   const auto message = [](std::string_view text) { return parse_target(text).error().message; };
-  EXPECT_THAT(message("gpu"), HasSubstr("unknown kind 'gpu', allowed are cpu, x86-64 and aarch64"));
+  EXPECT_THAT(message("tpu"), HasSubstr("unknown kind 'tpu', allowed are cpu, x86-64, aarch64 and gpu"));
   EXPECT_THAT(message(""), HasSubstr("unknown kind ''"));
   EXPECT_THAT(message("cpu -mcpu=pentagon"), HasSubstr("unknown CPU 'pentagon' in -mcpu"));
   EXPECT_THAT(message("cpu -mattr=avx2"), HasSubstr("feature 'avx2' in -mattr, allowed are names with + or -"));
   EXPECT_THAT(message("x86-64 -mattr=+avx3"), HasSubstr("unknown feature 'avx3' in -mattr"));
   EXPECT_THAT(message("cpu -threads=0"), HasSubstr("-threads is '0', allowed are 1..1024"));
   EXPECT_THAT(message("cpu -threads=two"), HasSubstr("-threads is 'two'"));
+  EXPECT_THAT(message("gpu -threads=2"),
+              HasSubstr("unknown option '-threads', allowed are -max-threads, -shared-bytes, -warp and -registers"));
+  EXPECT_THAT(message("gpu -warp=0"), HasSubstr("-warp is '0', allowed are 1..1024"));
+  EXPECT_THAT(message("gpu -shared-bytes=48k"), HasSubstr("-shared-bytes is '48k', allowed are 1..1073741824"));
+  EXPECT_THAT(message("gpu -max-threads=16"), HasSubstr("-warp is 32, allowed are 1..16, the threads of a block"));
+  EXPECT_THAT(message("cpu -warp=32"), HasSubstr("unknown option '-warp', allowed are -mcpu, -mattr and -threads"));
   EXPECT_THAT(message("cpu -speed=9"), HasSubstr("unknown option '-speed', allowed are -mcpu, -mattr and -threads"));
 }
 

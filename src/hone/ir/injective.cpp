@@ -32,7 +32,8 @@ class Determined {
   }
 
   bool has(const Expr& atom) const {
-    return std::any_of(atoms_.begin(), atoms_.end(), [&](const Expr& known) { return same(known, atom); });
+    return !varies(atom) ||
+           std::any_of(atoms_.begin(), atoms_.end(), [&](const Expr& known) { return same(known, atom); });
   }
 
  private:
@@ -64,9 +65,22 @@ class Determined {
   void join_quotients(std::vector<Linear>& sums) const {
     for (const Expr& atom : atoms_) {
       const FloorMod* rest = atom.as<FloorMod>();
-      if (rest && has(simplify(floor_div(rest->a, rest->b), vars_)) && !has(rest->a))
-        sums.push_back(linear_of(rest->a));
+      if (rest && !has(rest->a) && has_quotient(rest->a, rest->b)) sums.push_back(linear_of(rest->a));
     }
+  }
+
+  /// Whether x // c is known: as such, or as y // (c · d) where x is y // d, however that was simplified.
+  bool has_quotient(const Expr& x, const Expr& c) const {
+    const Linear plain = linear_of(simplify(floor_div(x, c), vars_));
+    if (std::all_of(plain.terms.begin(), plain.terms.end(), [&](const Term& term) { return has(term.atom); }))
+      return true;
+    const std::optional<std::int64_t> divisor = as_int(c);
+    return divisor && std::any_of(atoms_.begin(), atoms_.end(), [&](const Expr& atom) {
+             const FloorDiv* quotient = atom.as<FloorDiv>();
+             const std::optional<std::int64_t> whole = quotient ? as_int(quotient->b) : std::nullopt;
+             if (!whole || *divisor <= 0 || *whole % *divisor != 0) return false;
+             return same(simplify(floor_div(quotient->a, *whole / *divisor), vars_), x);
+           });
   }
 
   bool varies(const Expr& e) const {

@@ -192,6 +192,24 @@ TEST(IsDisjoint, AllowsInnerLoopsToTakeOtherValues) {
   EXPECT_TRUE(is_disjoint(std::vector<Expr>{i}, o, {0, 0}, inner())) << "there is only one iteration";
 }
 
+TEST(IsDisjoint, SeesFusedLoopsThatWereSplitAnotherWay) {
+  const Expr v = var("v");
+  const auto disjoint = [&](std::vector<Expr> indices, std::int64_t threads) {
+    Bounds lanes;
+    lanes.add_extent(v, imm(4));
+    return is_disjoint(indices, o, {0, threads - 1}, lanes);
+  };
+  // All indices of a box of 8 × 61 × 16 elements, and of one of 2 × 64 × 8 × 17, copied by so many threads, k fixed.
+  const Expr few = k * 64 + o, many = k * 128 + o * 4 + v;
+  EXPECT_TRUE(disjoint({floor_div(few, 976), floor_mod(k * 4 + floor_div(o, 16), 61), floor_mod(o, 16)}, 64));
+  EXPECT_FALSE(disjoint({floor_div(few, 976), floor_mod(k * 4 + floor_div(o, 16), 59), floor_mod(o, 16)}, 64));
+  EXPECT_TRUE(disjoint({floor_div(k, 68), floor_mod(floor_div(k * 32 + o, 34), 64), floor_mod(floor_div(many, 17), 8),
+                        floor_mod(many, 17)},
+                       32));
+  EXPECT_FALSE(
+      disjoint({floor_mod(floor_div(k * 32 + o, 34), 4), floor_mod(floor_div(many, 17), 3), floor_mod(many, 17)}, 32));
+}
+
 TEST(IsInjective, IsNeverWronglyTrue) {
   Rng rng(/*seed=*/7);
   int proven = 0;

@@ -27,6 +27,7 @@ std::optional<ForKind> find_for_kind(std::string_view name) {
 }
 
 bool is_gpu_index(ForKind how) { return how >= ForKind::BlockX; }
+bool is_thread_index(ForKind how) { return how >= ForKind::ThreadX; }
 
 const std::string* find(const Annotations& annotations, std::string_view key) {
   for (const Annotation& a : annotations)

@@ -27,6 +27,8 @@ enum class ForKind : std::uint8_t {
 std::string_view to_string(ForKind how);
 std::optional<ForKind> find_for_kind(std::string_view name);
 bool is_gpu_index(ForKind how);
+/// Whether the iterations are threads of one GPU block, virtual ones included.
+bool is_thread_index(ForKind how);
 
 /// A hint on a loop or block; the meaning is the key's. Kept sorted by key, one entry a key.
 struct Annotation {
@@ -49,7 +51,9 @@ struct Iter {
 };
 
 /// Runs `body` for each value of `var` in [0, extent). Iterations of parallel and vectorized loops do not depend on
-/// each other; those of unrolled loops run in order.
+/// each other; those of unrolled loops run in order. A loop bound to a thread index below another one bound to the same
+/// index fills memory that the threads share: it is run by all of them together, an iteration by each; run one after
+/// the other, each thread does all of it, to the same effect.
 struct For {
   Expr var, extent;
   ForKind how = ForKind::Serial;

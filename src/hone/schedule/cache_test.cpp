@@ -41,6 +41,54 @@ TEST(CacheRead, CanBeMovedToWhereATileNeedsIt) {
   EXPECT_TRUE(prints(p, "A.shared_1"));
 }
 
+/// A tile of a product on a GPU: blocks of 4 by 4 elements, each of them 2 by 2 threads of 2 virtual ones.
+Program gpu_tiles(const Program& naive) {
+  Program p = checked(naive, split(naive, "i", Factors{kRest, 2, 2}));
+  p = checked(naive, split(p, "j", Factors{kRest, 4}));
+  p = checked(naive, split(p, "k", Factors{kRest, 3}));
+  p = checked(naive, reorder(p, Loops{"i.0", "j.0", "i.1", "i.2", "j.1", "k.0", "k.1"}));
+  p = checked(naive, bind(p, "i.0", ir::ForKind::BlockY));
+  p = checked(naive, bind(p, "j.0", ir::ForKind::BlockX));
+  p = checked(naive, bind(p, "i.1", ir::ForKind::VThread));
+  p = checked(naive, bind(p, "i.2", ir::ForKind::ThreadY));
+  return checked(naive, bind(p, "j.1", ir::ForKind::ThreadX));
+}
+
+TEST(CacheRead, SharedByTheThreadsOfABlockHoldsWhatAllOfThemNeed) {
+  for (const std::int64_t m : {1, 7, 12}) {
+    const Program naive = matmul(m, 6, 5);
+    Program p = gpu_tiles(naive);
+    p = checked(naive, cache_read(p, "C", "A", ir::Scope::Shared));
+    p = checked(naive, cache_read(p, "C", "B", ir::Scope::Local));
+    p = checked(naive, compute_at(p, "A.shared", "k.0"));
+    p = checked(naive, compute_at(p, "B.local", "k.0"));
+    EXPECT_TRUE(prints(p, m < 4 ? "for ax0 in 0..1" : "for ax0 in 0..4")) << ir::to_text(p);  // rows of all threads
+    EXPECT_TRUE(prints(p, "for ax1 in 0..3")) << ir::to_text(p);
+    EXPECT_TRUE(prints(p, "for ax1_1 in 0..1")) << ir::to_text(p);  // one column, the thread's own
+  }
+}
+
+TEST(CacheRead, IsFilledByTheThreadsTogether) {
+  const Program naive = matmul(7, 6, 5);
+  Program p = gpu_tiles(naive);
+  p = checked(naive, cache_read(p, "C", "A", ir::Scope::Shared));
+  p = checked(naive, compute_at(p, "A.shared", "k.0"));
+  p = checked(naive, fuse(p, Loops{"ax0", "ax1"}));
+  p = checked(naive, split(p, "ax0@ax1", Factors{kRest, 2, 4}));
+  EXPECT_EQ(refusal(bind(p, "ax0@ax1.1", ir::ForKind::ThreadX)),
+            "bind: loop 'ax0@ax1.1' has 2 iterations, loop 'j.1', bound to thread_x as well, has 4");
+  EXPECT_EQ(refusal(bind(p, "ax0@ax1.1", ir::ForKind::BlockX)),
+            "bind: loop 'ax0@ax1.1' and loop 'j.0', which is bound to block_x already, are nested, allowed is that for "
+            "threads that fill shared memory together");
+  p = checked(naive, bind(p, "ax0@ax1.1", ir::ForKind::ThreadY));
+  p = checked(naive, bind(p, "ax0@ax1.2", ir::ForKind::ThreadX));
+  p = checked(naive, cache_read(gpu_tiles(naive), "C", "A", ir::Scope::Local));
+  p = checked(naive, compute_at(p, "A.local", "k.0"));
+  EXPECT_EQ(refusal(bind(p, "ax1", ir::ForKind::ThreadX)),
+            "bind: loop 'ax1' and loop 'j.1', which is bound to thread_x already, are nested, allowed is that for "
+            "threads that fill shared memory together");
+}
+
 TEST(CacheRead, RefusesWithTheReason) {
   const Program p = softmax(3, 5);
   const std::string before = ir::to_text(p);

@@ -120,6 +120,17 @@ std::vector<const Store*> stores_of(const Block& block) {
   return found;
 }
 
+/// The loops down to and including the target whose iterations use one copy of a buffer: those of the threads of a GPU
+/// block, if they share it.
+Bounds sharing_loops(const Path& loop, const Expr& buffer) {
+  Bounds sharing;
+  if (buffer.get<Buffer>().scope != Scope::Shared) return sharing;
+  for (const Stmt& s : loop.stmts)
+    if (const For* outer = s.as<For>(); outer && is_thread_index(outer->how))
+      sharing.add_extent(outer->var, outer->extent);
+  return sharing;
+}
+
 /// The first statement of a loop's body that reads what the block writes.
 Path first_reader(const Path& loop, const Block& block) {
   Path place = loop;
@@ -146,7 +157,8 @@ Result<Program> compute_at(const Program& program, std::string_view block_name, 
   const Bounds outer = old_loop.bounds();
   NeededRanges needed(block, outer);
   for (const Store* store : stores_of(block))
-    if (const auto region = region_of(old_loop.loop().body, store->buffer, Access::Read, Bounds(), outer))
+    if (const auto region =
+            region_of(old_loop.loop().body, store->buffer, Access::Read, sharing_loops(old_loop, store->buffer), outer))
       HONE_TRY(needed.add(*store, *region));
 
   HONE_TRY(const Visited visited, visited_below(path, common_loops(path, old_loop), kComputeAt));

@@ -1,4 +1,5 @@
 /// parallel, vectorize, bind, unroll and annotate.
+#include <algorithm>
 #include <charconv>
 
 #include "hone/ir/rewrite.h"
@@ -44,6 +45,36 @@ const For* find_kind(const Path& path, ForKind how) {
   return found;
 }
 
+/// Whether the threads of a block run a loop together, each an iteration: it does nothing but fill memory that they
+/// share.
+bool is_done_together(const Path& loop) {
+  const std::vector<Path> below = blocks_below(loop);
+  return std::all_of(below.begin(), below.end(), [](const Path& path) {
+    const std::vector<Expr> written = written_buffers(path.block());
+    return std::all_of(written.begin(), written.end(),
+                       [](const Expr& buffer) { return buffer.get<Buffer>().scope == Scope::Shared; });
+  });
+}
+
+/// An error if the loop may not be bound beside another one, above or below it, that has the same index.
+Result<void> check_nested_binds(const Path& path, ForKind index) {
+  const std::string& name = name_of(path.loop().var);
+  const For* other = index == ForKind::VThread ? nullptr : find_kind(path, index);
+  if (!other) return {};
+  bool is_above = false;
+  for (const Stmt& s : path.loops()) is_above |= s.get<For>().var.is(other->var);
+  if (!is_above || !is_thread_index(index) || !is_done_together(path))
+    return error(ErrorCode::IllegalStep,
+                 "bind: loop '{}' and loop '{}', which is bound to {} already, are nested, allowed is that for threads "
+                 "that fill shared memory together",
+                 name, name_of(other->var), to_string(index));
+  const std::int64_t threads = constant_value(other->extent), iterations = constant_value(path.loop().extent);
+  if (threads != iterations)
+    return error(ErrorCode::IllegalStep, "bind: loop '{}' has {} iterations, loop '{}', bound to {} as well, has {}",
+                 name, iterations, name_of(other->var), to_string(index), threads);
+  return {};
+}
+
 /// Whether the text is a number of 64 bits that is not negative.
 bool is_count(std::string_view text) {
   std::int64_t count = 0;
@@ -72,10 +103,7 @@ Result<Program> bind(const Program& program, std::string_view name, ForKind inde
                  "vthread",
                  to_string(index));
   HONE_TRY(const Path path, find_loop(program, name, "bind"));
-  const For* other = index == ForKind::VThread ? nullptr : find_kind(path, index);
-  if (other)
-    return error(ErrorCode::IllegalStep, "bind: loop '{}' and loop '{}', which is bound to {} already, are nested",
-                 name, name_of(other->var), to_string(index));
+  HONE_TRY(check_nested_binds(path, index));
   return mark_independent(program, name, index, "bind");
 }
 

@@ -8,6 +8,7 @@
 #include "hone/space/attention_schedule.h"
 #include "hone/space/blocks.h"
 #include "hone/space/channel_schedule.h"
+#include "hone/space/gpu_steps.h"
 #include "hone/space/layout.h"
 #include "hone/space/reduction_schedule.h"
 #include "hone/space/row_schedule.h"
@@ -169,6 +170,7 @@ std::optional<Schedule> schedule_pattern(const ir::Function& naive, const codege
 
 Schedule default_schedule(const ir::Function& naive, std::span<const std::size_t> constants,
                           const codegen::Target& target) {
+  if (target.is_gpu()) return gpu_default_schedule(naive, target);
   if (std::optional<Schedule> winograd = winograd_schedule(naive, constants, target)) return *std::move(winograd);
   if (std::optional<Schedule> known = schedule_pattern(naive, target)) return *std::move(known);
   return schedule_blocks(naive, constants, target);

@@ -84,8 +84,9 @@ Result<void> store_in_reading_order(Schedule& draft, const std::string& block, c
   return map ? draft.apply(schedule::TransformLayout{buffer, *map}) : Result<void>();
 }
 
-Result<std::string> copy_operand(Schedule& draft, const std::string& block, const std::string& buffer) {
-  HONE_TRY(draft.apply(schedule::CacheRead{block, buffer, ir::Scope::Global}));
+Result<std::string> copy_operand(Schedule& draft, const std::string& block, const std::string& buffer,
+                                 ir::Scope scope) {
+  HONE_TRY(draft.apply(schedule::CacheRead{block, buffer, scope}));
   HONE_TRY(const schedule::Path reader, schedule::find_block(draft.program(), block, "loop steps"));
   for (const Read& read : reads_of(reader.block()))
     if (ir::name_of(read.buffer).starts_with(buffer + ".")) return ir::name_of(read.buffer);

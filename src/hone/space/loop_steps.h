@@ -29,7 +29,8 @@ Result<void> run_parallel(Schedule& draft, std::vector<std::string> loops);
 Result<void> store_in_reading_order(Schedule& draft, const std::string& block, const std::string& buffer);
 
 /// Makes a copy of a buffer for `block` to read, and gives the copy's name.
-Result<std::string> copy_operand(Schedule& draft, const std::string& block, const std::string& buffer);
+Result<std::string> copy_operand(Schedule& draft, const std::string& block, const std::string& buffer,
+                                 ir::Scope scope = ir::Scope::Global);
 /// Makes the copy below `loop` ("": where it is), in the order in which `block` reads it, in vectors; gives the block
 /// that does.
 Result<std::string> place_copy(Schedule& draft, const std::string& block, const std::string& copy,

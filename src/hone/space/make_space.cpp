@@ -13,6 +13,7 @@ namespace hone::space {
 namespace {
 
 Result<std::unique_ptr<Space>> make_auto_space(const Task& task, const codegen::Target& target) {
+  if (target.is_gpu()) return make_sketch_space(task, target);
   std::vector<std::unique_ptr<Space>> parts;
   parts.push_back(make_mapping_space(task, target));
   if (size_of(*parts[0]) > 1) return std::move(parts[0]);
@@ -30,6 +31,10 @@ std::span<const std::string_view> space_names() {
 
 Result<std::unique_ptr<Space>> make_space(std::string_view name, const Task& task, const codegen::Target& target) {
   if (name == "auto") return make_auto_space(task, target);
+  if (name == "mapping" && target.is_gpu())
+    return error(ErrorCode::Unsupported,
+                 "space 'mapping' is for CPUs, for target '{}' there are: auto, sketch, template",
+                 codegen::to_string(target));
   if (name == "mapping") return make_mapping_space(task, target);
   if (name == "sketch") return make_sketch_space(task, target);
   if (name == "template") return make_template_space(task, target);

@@ -9,6 +9,7 @@
 #include "hone/space/default_program.h"
 #include "hone/space/layout.h"
 #include "hone/space/sketch/analysis.h"
+#include "hone/space/sketch/gpu_rules.h"
 #include "hone/space/sketch/plain.h"
 #include "hone/space/sketch/tile.h"
 #include "hone/space/winograd_schedule.h"
@@ -21,12 +22,6 @@ constexpr double kCopying = 1.02, kTransposing = 1.05;
 
 /// Of a schedule that was made for one pattern, and of one that nothing is known about.
 constexpr double kKnown = 0.5, kUncertain = 5;
-
-Derivation visited(const Derivation& derivation) {
-  Derivation next = derivation;
-  next.pending.pop_back();
-  return next;
-}
 
 bool is_tileable(const BlockParts& parts) {
   if (!parts.is_naive || parts.is_empty || !parts.is_reduction()) return false;
@@ -250,6 +245,12 @@ Rule skip() {
 
 }  // namespace
 
+Derivation visited(const Derivation& derivation) {
+  Derivation next = derivation;
+  next.pending.pop_back();
+  return next;
+}
+
 bool RuleContext::is_constant(const Program& program, const ir::Expr& buffer) const {
   return std::any_of(task.constants.begin(), task.constants.end(),
                      [&](std::size_t i) { return i < program.params.size() && program.params[i].is(buffer); });
@@ -263,9 +264,11 @@ std::vector<Rule> cpu_rules() {
 std::vector<Derivation> derive(const ir::Function& naive, const RuleContext& context, const SketchOptions& options,
                                std::vector<LeftOut>& left_out) {
   std::vector<Rule> rules = options.rules;
-  for (Rule& rule : cpu_rules()) rules.push_back(std::move(rule));
+  const bool is_gpu = context.target.is_gpu();
+  for (Rule& rule : is_gpu ? gpu_rules() : cpu_rules()) rules.push_back(std::move(rule));
   Derivation start{schedule::Schedule(naive), {}, {}};
-  if (!is_winograd(naive)) follow_layouts(start.schedule);  // its own schedule does
+  if (!is_gpu && !is_winograd(naive)) follow_layouts(start.schedule);  // its own schedule does
+  if (is_gpu) start.pending = inputs_to_visit(naive);
   for (const schedule::Path& path : schedule::blocks(naive)) start.pending.push_back(path.block().name);
 
   std::vector<Derivation> work = {std::move(start)}, done;
@@ -281,7 +284,10 @@ std::vector<Derivation> derive(const ir::Function& naive, const RuleContext& con
     for (const Rule& rule : rules) {
       const Verdict verdict = rule.test(here, block, context);
       if (verdict == Verdict::Skip) continue;
-      for (Derivation& derivation : rule.apply(here, block, context)) next.push_back(std::move(derivation));
+      for (Derivation& derivation : rule.apply(here, block, context)) {
+        derivation.applied.push_back({rule.name, block});
+        next.push_back(std::move(derivation));
+      }
       if (verdict == Verdict::ApplyAndStop && !next.empty()) break;
     }
     work.insert(work.end(), std::make_move_iterator(next.rbegin()), std::make_move_iterator(next.rend()));

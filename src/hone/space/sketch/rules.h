@@ -32,7 +32,8 @@ struct Building {
 /// before producers; `finish`, for marking loops, when all blocks are at their places.
 struct Action {
   std::string block;
-  std::string name;  ///< for the name of the sketch; may be empty
+  std::string name;       ///< for the name of the sketch; may be empty
+  bool has_tiles = true;  ///< whether one that has a name differs between the two families of tiles
   std::vector<Knob> knobs;
   std::vector<std::size_t> first;                ///< for each knob what to choose when nothing is known
   std::vector<std::vector<std::size_t>> others;  ///< the same, to be tried soon: by other rules of thumb
@@ -60,15 +61,25 @@ struct RuleContext {
   bool is_constant(const schedule::Program& program, const ir::Expr& buffer) const;
 };
 
+/// A rule that was applied to a block, or for GPUs to an input.
+struct Applied {
+  std::string rule, block;
+  bool operator==(const Applied&) const = default;
+};
+
 /// A sketch on its way.
 struct Derivation {
   schedule::Schedule schedule;       ///< what is done for good, whatever will be decided; loops are the naive ones
   std::vector<std::string> pending;  ///< blocks to visit; the last is next
   std::vector<Action> actions;
-  double cost = 1;  ///< of what is done for good; see Action
+  double cost = 1;                    ///< of what is done for good; see Action
+  std::vector<Applied> applied = {};  ///< in the order of the visits
 
   const schedule::Program& program() const { return schedule.program(); }
 };
+
+/// The derivation with one block less to visit.
+Derivation visited(const Derivation& derivation);
 
 enum class Verdict : std::uint8_t { Skip, Apply, ApplyAndStop };
 
@@ -80,10 +91,11 @@ struct Rule {
   std::function<std::vector<Derivation>(const Derivation&, const std::string& block, const RuleContext&)> apply;
 };
 
-/// The rules for CPUs in their order.
+/// The rules for CPUs in their order. Those for GPUs: gpu_rules.h.
 std::vector<Rule> cpu_rules();
 
-/// All derivations of a naive program, at most `options.most_sketches`; `left_out` gets those that would be more.
+/// All derivations of a naive program by the rules for the target, at most `options.most_sketches`; `left_out` gets
+/// those that would be more.
 std::vector<Derivation> derive(const ir::Function& naive, const RuleContext& context, const SketchOptions& options,
                                std::vector<LeftOut>& left_out);
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "hone/space/candidate.h"
+#include "hone/space/gpu_limits.h"
+#include "hone/space/gpu_steps.h"
 
 namespace hone::space {
 namespace {
@@ -21,7 +23,7 @@ struct Derived {
 
 class SketchSpace : public Space {
  public:
-  SketchSpace(const Task& task, const codegen::Target& target, const SketchOptions& options) {
+  SketchSpace(const Task& task, const codegen::Target& target, const SketchOptions& options) : target_(target) {
     for (const Algorithm& algorithm : task.algorithms) {
       const bool is_likely = &algorithm == &task.algorithms[std::min(task.likely, task.algorithms.size() - 1)];
       for (const Tiles tiles : {Tiles::Hardware, Tiles::Divisor})
@@ -32,8 +34,11 @@ class SketchSpace : public Space {
     }
     notes_.is_fallback = sketches_.empty();
     if (sketches_.empty()) {
-      sketches_.push_back({"untouched", {}});
-      derived_.push_back({Derivation{schedule::Schedule(task.naive()), {}, {}}, {}});
+      sketches_.push_back({target.is_gpu() ? "plain" : "untouched", {}});
+      derived_.push_back(
+          {Derivation{
+               target.is_gpu() ? gpu_default_schedule(task.naive(), target) : schedule::Schedule(task.naive()), {}, {}},
+           {}});
     }
   }
 
@@ -61,14 +66,15 @@ class SketchSpace : public Space {
   }
 
  private:
-  static Result<schedule::Schedule> build(const Sketch& sketch, const Derived& derived,
-                                          const std::vector<std::size_t>& choices) {
+  Result<schedule::Schedule> build(const Sketch& sketch, const Derived& derived,
+                                   const std::vector<std::size_t>& choices) const {
     const Decisions decisions = decisions_of(sketch, choices);
     Building building{derived.derivation.schedule, decisions, {}};
     for (const Action& action : derived.derivation.actions)
       if (action.apply) HONE_TRY(action.apply(building));
     for (const Action& action : derived.derivation.actions)
       if (action.finish) HONE_TRY(action.finish(building));
+    if (target_.is_gpu()) HONE_TRY(check_gpu_limits(building.program(), target_));
     return std::move(building.schedule);
   }
 
@@ -79,7 +85,7 @@ class SketchSpace : public Space {
     Sketch sketch{algorithm.name, {}};
     bool is_tiled = false;
     for (Action& action : derived.derivation.actions) {
-      is_tiled |= !action.name.empty();
+      is_tiled |= !action.name.empty() && action.has_tiles;
       derived.cost *= action.cost;
       if (!action.name.empty()) sketch.name += " " + action.name;
       sketch.knobs.insert(sketch.knobs.end(), action.knobs.begin(), action.knobs.end());
@@ -116,6 +122,7 @@ class SketchSpace : public Space {
     derived_.push_back(std::move(derived));
   }
 
+  codegen::Target target_;
   std::vector<Sketch> sketches_;
   std::vector<Derived> derived_;
   Notes notes_;

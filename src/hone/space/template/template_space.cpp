@@ -168,12 +168,12 @@ void clear_templates() {
   added.list.clear();
 }
 
-std::vector<Template> all_templates() {
+std::vector<Template> all_templates(const codegen::Target& target) {
   AddedTemplates& added = added_templates();
   const std::scoped_lock lock(added.mutex);
   std::vector<Template> all = added.list;
   const std::size_t count = all.size();
-  for (Template& made : cpu_templates()) {
+  for (Template& made : target.is_gpu() ? gpu_templates() : cpu_templates()) {
     const bool is_replaced = std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count),
                                          [&](const Template& other) { return other.name == made.name; });
     if (!is_replaced) all.push_back(std::move(made));
@@ -190,7 +190,7 @@ Result<std::unique_ptr<Space>> make_template_space(const Task& task, const codeg
 }
 
 Result<std::unique_ptr<Space>> make_template_space(const Task& task, const codegen::Target& target) {
-  return make_template_space(task, target, all_templates());
+  return make_template_space(task, target, all_templates(target));
 }
 
 }  // namespace hone::space

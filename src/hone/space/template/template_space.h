@@ -35,8 +35,8 @@ struct Template {
 void add_template(Template made);
 /// Removes all that add_template added.
 void clear_templates();
-/// All templates for CPUs in the order in which they are tried: added ones, latest first, then the built-in ones.
-std::vector<Template> all_templates();
+/// All templates for a target in the order in which they are tried: added ones, latest first, then the built-in ones.
+std::vector<Template> all_templates(const codegen::Target& target);
 
 /// The candidates of a task by templates: for each algorithm a sketch for each template that fits, and one, without
 /// knobs, for the default schedule, which is the first candidate. What to try first are the fallbacks of the templates,

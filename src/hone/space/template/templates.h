@@ -18,6 +18,12 @@ Template conv2d_template();
 Template batch_matmul_template();
 Template dense_template();
 
+/// Those for GPUs: `gpu_winograd`, `gpu_depthwise`, `gpu_conv2d`, `gpu_batch_matmul`, `gpu_dense`. Each tiles the last
+/// axes of its products for blocks, virtual threads, threads and registers, and reads both operands through shared
+/// memory.
+std::vector<Template> gpu_templates();
+Template gpu_winograd_template();
+
 /// What the templates of reductions have in common: before anything is decided, what costs nothing is inlined; programs
 /// that are known as a whole are left to their own schedules.
 Result<void> prepare_reduction(Schedule& draft, const TemplateContext& context);
