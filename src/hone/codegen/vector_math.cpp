@@ -103,4 +103,9 @@ Expr expand_math(Intrinsic function, std::span<const Expr> args, const MathUnits
   }
 }
 
+Expr expand_weighted_sigmoid(const Expr& weight, const Expr& x, const MathUnits& units) {
+  const bool saves = units.ldexp && units.fast_division && x.type().scalar == Scalar::F32;
+  return saves ? math::weighted_sigmoid(weight, x) : Expr();
+}
+
 }  // namespace hone::codegen

@@ -123,6 +123,17 @@ Expr sigmoid(const Expr& x, const MathUnits& units) {
   return units.fast_division ? above / below : above * reciprocal_of_1_to_2(below, units);
 }
 
+Expr weighted_sigmoid(const Expr& weight, const Expr& x) {
+  // e^-x = 2^t with t = n + r. As a multiply-add, r is taken from a product that was not rounded. Within the limits all
+  // is finite; at them the quotient is the weight, or 0.
+  const Expr held = clamp(x, -104.0, 104.0), to_base_2 = like(x, -kLog2E), shift = like(x, kRoundingShift);
+  const Expr n = call(Intrinsic::Fma, {held, to_base_2, shift}) - shift;
+  const Expr r = call(Intrinsic::Fma, {held, to_base_2, like(x, -0.0) - n});
+  const Expr power = polynomial(r, {1.0, 0.6931469775872382, 0.24022242085892195, 0.05550733773799894,
+                                    0.009671512635286485, 0.001326471433249491});  // relative error below 1e-7
+  return weight / (call(Intrinsic::Ldexp, {power, n}) + like(x, 1.0));
+}
+
 Expr wide_sigmoid(const Expr& x) {
   const Expr e = call(Intrinsic::Exp, {like(x, 0.0) - call(Intrinsic::Abs, {x})});
   return select(x < like(x, 0.0), e, like(x, 1.0)) / (e + like(x, 1.0));

@@ -48,6 +48,8 @@ Expr atan2(const Expr& y, const Expr& x);
 Expr pow(const Expr& x, const Expr& y);
 Expr cbrt(const Expr& x);
 Expr sigmoid(const Expr& x, const MathUnits& units);
+/// weight / (1 + e^-x), for targets with an instruction for Ldexp.
+Expr weighted_sigmoid(const Expr& weight, const Expr& x);
 /// On other floating types.
 Expr wide_sigmoid(const Expr& x);
 /// a 2^floor(b), on any floating type.

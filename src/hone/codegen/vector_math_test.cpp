@@ -149,6 +149,42 @@ TEST(VectorMath, EveryFunctionIsWithinFourUlpOverTheWholeRange) {
   }
 }
 
+/// out[i] = a[i] * sigmoid(b[i]), `lanes` at a time.
+Function weighted_sigmoids(std::int64_t size, int lanes) {
+  const Expr i = var("i"), at = lanes == 1 ? i : ramp(i * lanes, lanes);
+  const Expr a = flat_buffer("a", kF32, size), b = flat_buffer("b", kF32, size), out = flat_buffer("out", kF32, size);
+  const Expr product = load(a, {at}) * call(Intrinsic::Sigmoid, {load(b, {at})});
+  return {"weigh", {a, b, out}, loop(i, size / lanes, store(out, {at}, product))};
+}
+
+TEST(VectorMath, WeightedSigmoidsAreAsExactAsTheirSizeMatters) {
+  std::vector<float> x = sweep(stride());
+  std::vector<float> weights;
+  for (std::size_t i = 0; i < x.size(); ++i) weights.push_back(i % 2 == 0 ? 3.0F : x[i]);
+  const auto size = static_cast<std::int64_t>(x.size());
+  for (const Target& target : runnable_targets())
+    for (const int lanes : {1, 3, 4, 16}) {
+      const auto module = compile(Module{{weighted_sigmoids(size / lanes * lanes, lanes)}}, target, test_options());
+      ASSERT_TRUE(module) << module.error().message;
+      std::vector<float> out(x.size());
+      const std::vector<void*> args = {weights.data(), x.data(), out.data()};
+      ASSERT_TRUE(module->find("weigh").value()(args));
+      for (std::size_t i = 0; i < x.size() / static_cast<std::size_t>(lanes) * static_cast<std::size_t>(lanes); ++i) {
+        const Wide exact = Wide{weights[i]} / (1 + std::exp(-Wide{x[i]}));
+        const std::string where = fmt::format("{} sigmoid({}) gave {}, target {}, {} lanes", weights[i], x[i], out[i],
+                                              to_string(target), lanes);
+        const Wide smallest = std::abs(Wide{weights[i]}) * std::numeric_limits<float>::min();
+        if (x[i] > -20 || std::isnan(x[i])) {
+          ASSERT_LE(ulp_error(out[i], exact), 2 * kMaxUlp) << where;
+        } else if (!std::isinf(x[i])) {
+          ASSERT_LE(std::abs(out[i] - exact), std::max(2e-6L * std::abs(exact), smallest)) << where;
+        } else if (weights[i] == 3) {
+          ASSERT_EQ(out[i], 0) << where;
+        }
+      }
+    }
+}
+
 TEST(VectorMath, ScalarsAndOddWidthsAgreeWithTheInterpreter) {
   const auto draw = [](const Function& function) {
     std::vector<Array> arrays = draw_values(function);

@@ -145,13 +145,20 @@ llvm::Value* FunctionEmitter::integer_power(DType t, llvm::Value* base, llvm::Va
 }
 
 llvm::Value* FunctionEmitter::expanded_call(const Call& node, DType t, const std::vector<llvm::Value*>& args) {
-  std::vector<Expr> names;
-  for (std::size_t i = 0; i < args.size(); ++i) {
-    names.push_back(var("x", t));
-    define(names.back(), args[i]);
-  }
+  const std::vector<Expr> names = names_for(t, args.size());
   const Expr expansion = expand_math(node.function, names, math_units(t));
-  if (!expansion) return libm_call(node.function, t, args);
+  return expansion ? expanded(expansion, names, args) : libm_call(node.function, t, args);
+}
+
+std::vector<Expr> FunctionEmitter::names_for(DType t, std::size_t count) {
+  std::vector<Expr> names;
+  for (std::size_t i = 0; i < count; ++i) names.push_back(var("x", t));
+  return names;
+}
+
+llvm::Value* FunctionEmitter::expanded(const Expr& expansion, const std::vector<Expr>& names,
+                                       const std::vector<llvm::Value*>& args) {
+  for (std::size_t i = 0; i < args.size(); ++i) define(names[i], args[i]);
   // Expansions share nodes heavily; their values live in a table of their own while they are written.
   Values outer;
   std::swap(outer, data_values_);
@@ -161,6 +168,20 @@ llvm::Value* FunctionEmitter::expanded_call(const Call& node, DType t, const std
   std::swap(outer, data_values_);
   for (const Expr& name : names) vars_.erase(name.id());
   return result;
+}
+
+llvm::Value* FunctionEmitter::weighted_sigmoid(const Mul& product, DType t) {
+  const auto is_sigmoid = [](const Expr& e) {
+    const Call* call = e.as<Call>();
+    return call && call->function == Intrinsic::Sigmoid;
+  };
+  const bool is_left = is_sigmoid(product.a);
+  if (!is_left && !is_sigmoid(product.b)) return nullptr;
+  const Expr& sigmoid = is_left ? product.a : product.b;
+  const std::vector<Expr> names = names_for(t, 2);
+  const Expr expansion = expand_weighted_sigmoid(names[0], names[1], math_units(t));
+  if (!expansion) return nullptr;
+  return expanded(expansion, names, {value(is_left ? product.b : product.a), value(sigmoid.get<Call>().args[0])});
 }
 
 llvm::Value* FunctionEmitter::libm_call(Intrinsic function, DType t, const std::vector<llvm::Value*>& args) {

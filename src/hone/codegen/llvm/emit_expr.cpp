@@ -62,13 +62,15 @@ llvm::Value* FunctionEmitter::compute(const Expr& e) {
     return arithmetic(Kind::name, t, e.get<name>().a, e.get<name>().b);
       HONE_ARITHMETIC(Add)
       HONE_ARITHMETIC(Sub)
-      HONE_ARITHMETIC(Mul)
       HONE_ARITHMETIC(Div)
       HONE_ARITHMETIC(FloorDiv)
       HONE_ARITHMETIC(FloorMod)
       HONE_ARITHMETIC(Min)
       HONE_ARITHMETIC(Max)
 #undef HONE_ARITHMETIC
+    case Kind::Mul:
+      if (llvm::Value* product = weighted_sigmoid(e.get<Mul>(), t)) return product;
+      return arithmetic(Kind::Mul, t, e.get<Mul>().a, e.get<Mul>().b);
 #define HONE_COMPARISON(name) \
   case Kind::name:            \
     return comparison(Kind::name, e.get<name>().a, e.get<name>().b);

@@ -157,6 +157,12 @@ class FunctionEmitter {
   MathUnits math_units(ir::DType type) const;
   llvm::Value* avx512_call(ir::Intrinsic function, const std::vector<llvm::Value*>& args);
   llvm::Value* expanded_call(const ir::Call& node, ir::DType type, const std::vector<llvm::Value*>& args);
+  static std::vector<ir::Expr> names_for(ir::DType type, std::size_t count);
+  /// The value of an expression of `names`, which stand for `args`.
+  llvm::Value* expanded(const ir::Expr& expansion, const std::vector<ir::Expr>& names,
+                        const std::vector<llvm::Value*>& args);
+  /// A product with a sigmoid as a factor, as in x sigmoid(x), in one; null if it is none, or that saves nothing.
+  llvm::Value* weighted_sigmoid(const ir::Mul& product, ir::DType type);
   llvm::Value* libm_call(ir::Intrinsic function, ir::DType type, const std::vector<llvm::Value*>& args);
   llvm::Value* reduce(ir::Intrinsic function, ir::DType type, llvm::Value* vector);
   llvm::Value* dot4(const ir::Call& node);
