@@ -7,6 +7,7 @@
 #include "hone/ir/rewrite.h"
 #include "hone/ir/simplify.h"
 #include "hone/schedule/primitives.h"
+#include "hone/support/arithmetic.h"
 
 namespace hone::space {
 namespace {
@@ -14,9 +15,6 @@ namespace {
 /// Loops of fewer iterations in all are not worth waking another thread: some microseconds of multiply-adds, which take
 /// a fraction of a cycle, or of anything else.
 constexpr std::int64_t kParallelReduction = 1 << 17, kParallelWork = 1 << 14;
-
-/// More iterations than threads even out what each of them gets.
-constexpr std::int64_t kIterationsPerThread = 4;
 
 }  // namespace
 
@@ -115,19 +113,27 @@ void vectorize_last(Schedule& draft, const std::string& block, const codegen::Ta
     draft = std::move(split);
 }
 
-void parallelize(Schedule& draft, const std::string& block, std::size_t depth, const codegen::Target& target) {
-  if (target.threads < 2) return;
-  const Result<schedule::Path> path = schedule::find_block(draft.program(), block, "default");
-  if (!path) return;
+bool is_even(std::int64_t iterations, int threads) {
+  constexpr double kLeastShare = 0.95;
+  const std::int64_t most = ceil_div(iterations, threads) * threads;
+  return iterations >= threads && static_cast<double>(iterations) >= kLeastShare * static_cast<double>(most);
+}
+
+bool is_worth_threads(const Program& program, const std::string& block) {
+  const Result<schedule::Path> path = schedule::find_block(program, block, "default");
+  if (!path) return false;
   std::int64_t work = 1;
   for (const ir::Iter& iter : path->block().iters)
     work *= std::max<std::int64_t>(1, ir::as_int(iter.extent).value_or(1));
-  if (work < (schedule::is_reduction(path->block()) ? kParallelReduction : kParallelWork)) return;
+  return work >= (schedule::is_reduction(path->block()) ? kParallelReduction : kParallelWork);
+}
+
+void parallelize(Schedule& draft, const std::string& block, std::size_t depth, const codegen::Target& target) {
+  if (target.threads < 2 || !is_worth_threads(draft.program(), block)) return;
   const std::vector<std::string> loops = schedule::loops_of(draft.program(), block);
   std::vector<std::string> outer;
   std::int64_t iterations = 1;
-  for (std::size_t i = 0; i < std::min(depth, loops.size()) && iterations < kIterationsPerThread * target.threads;
-       ++i) {
+  for (std::size_t i = 0; i < std::min(depth, loops.size()) && !is_even(iterations, target.threads); ++i) {
     outer.push_back(loops[i]);
     iterations *= extent_of(draft.program(), loops[i]);
   }

@@ -55,8 +55,14 @@ bool attempt(Schedule& draft, const schedule::Step& step);
 /// Vectorizes the innermost loop around a block that does not reduce, in whole vectors with a masked tail.
 void vectorize_last(Schedule& draft, const std::string& block, const codegen::Target& target);
 
-/// Marks the outer loops of a block parallel: as many of them, fused, as give each thread several iterations. Only the
-/// first `depth` loops are touched.
+/// Whether threads that share equal iterations have about equally much to do.
+bool is_even(std::int64_t iterations, int threads);
+
+/// Whether a block has so much to do that waking other threads pays.
+bool is_worth_threads(const Program& program, const std::string& block);
+
+/// Marks the outer loops of a block parallel: as many of them, fused, as give each thread as much to do as the others.
+/// Only the first `depth` loops are touched.
 void parallelize(Schedule& draft, const std::string& block, std::size_t depth, const codegen::Target& target);
 
 }  // namespace hone::space

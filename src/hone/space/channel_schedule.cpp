@@ -17,6 +17,53 @@ struct ChannelTile {
   std::int64_t rows = 1, vectors = 1;
 };
 
+std::int64_t bytes_of(const std::vector<Read>& reads, const NaiveLoop& lanes, bool by_channel) {
+  std::int64_t bytes = 0;
+  for (const Read& read : reads)
+    if (read.uses(lanes) == by_channel) bytes += read.elements() * read.buffer.type().bits() / 8;
+  return bytes;
+}
+
+/// The loop over positions that threads share in bands: each then does what one thread does with a smaller image, and
+/// finds in its own cache what it made of the kernel before. None where the bands would not be even, where it costs
+/// more that each thread reads all weights than that each reads the whole input, or where channels stay among
+/// themselves, so that threads share nothing if they share the channels.
+std::optional<NaiveLoop> find_band(const ChannelParts& parts, const codegen::Target& target) {
+  if (target.threads < 2 || !parts.has_products) return std::nullopt;
+  const std::int64_t weights = bytes_of(parts.reads, parts.lanes.inner, true);
+  const std::int64_t input = bytes_of(parts.reads, parts.lanes.inner, false);
+  if (weights > input && weights > target.l2_bytes * 3 / 4) return std::nullopt;
+  for (const NaiveLoop& loop : parts.spatial) {
+    const bool is_channel = loop.var.is(parts.lanes.outer.var) || loop.var.is(parts.lanes.inner.var);
+    if (!is_channel && !loop.var.is(parts.row->var) && is_even(loop.extent, target.threads)) return loop;
+  }
+  return std::nullopt;
+}
+
+/// How many values of the outer reduction loop one block of weights takes that stays in the L1 cache while all
+/// positions use it; 0 if there is no need, or the sums of all positions would not stay there as well.
+std::int64_t reduction_block(const ChannelParts& parts, const ChannelTile& tile, const codegen::Target& target,
+                             const TileChoice& choice, const std::optional<NaiveLoop>& band) {
+  if (!parts.has_products || parts.reduced.size() < 2 || !parts.reduced.back().name.ends_with(".1")) return 0;
+  const std::int64_t outer_steps = parts.reduced.front().extent;
+  if (choice.kept_steps != 0) return choice.kept_steps < outer_steps ? std::max<std::int64_t>(0, choice.kept_steps) : 0;
+  const std::int64_t vector_bytes = parts.lanes.inner.extent * 4;
+  std::int64_t steps = 1, positions = 1;
+  for (const NaiveLoop& loop : parts.reduced) steps *= loop.extent;
+  for (const NaiveLoop& loop : parts.spatial)
+    if (!loop.var.is(parts.lanes.outer.var) && !loop.var.is(parts.lanes.inner.var))
+      positions *= band && loop.var.is(band->var) ? ceil_div(loop.extent, target.threads) : loop.extent;
+  const std::int64_t cache = std::max<std::int64_t>(target.l1_bytes, std::int64_t{1} << 15);
+  const bool sums_stay = positions * tile.vectors * vector_bytes <= cache / 3;
+  const bool weights_stay = steps * tile.vectors * vector_bytes <= cache / 2;
+  if (!sums_stay || weights_stay || positions <= tile.rows) return 0;
+  const std::int64_t most = std::max<std::int64_t>(1, cache / 2 / (steps / outer_steps * tile.vectors * vector_bytes));
+  std::int64_t block = 1;
+  for (std::int64_t i = 1; i <= std::min(outer_steps, most); ++i)
+    if (outer_steps % i == 0) block = i;
+  return block;
+}
+
 /// How much longer than its multiplications a tile takes. It loads a vector for each position and each vector of
 /// channels.
 double slowness(const ChannelTile& tile, std::int64_t rows_in_all) {
@@ -36,10 +83,27 @@ std::int64_t vectors_in_register(const Program& program, const ChannelParts& par
   return parts.has_products && is_free ? std::max<std::int64_t>(1, target.lanes(32) / lanes) : 1;
 }
 
+/// Positions but for those of a row.
+std::int64_t other_positions(const ChannelParts& parts) {
+  std::int64_t positions = 1;
+  for (const NaiveLoop& loop : parts.spatial)
+    if (!loop.var.is(parts.lanes.outer.var) && !loop.var.is(parts.lanes.inner.var) &&
+        !(parts.row && loop.var.is(parts.row->var)))
+      positions *= loop.extent;
+  return positions;
+}
+
+/// How much longer the slowest thread takes than on average if threads share the tiles of channels, each at `positions`
+/// positions.
+double unevenness(std::int64_t vectors_in_all, std::int64_t vectors, std::int64_t positions, int threads) {
+  const std::int64_t most = ceil_div(ceil_div(vectors_in_all, vectors) * positions, threads);
+  return std::max(1.0, static_cast<double>(most * vectors * threads) / static_cast<double>(vectors_in_all * positions));
+}
+
 /// The tile with the least work wasted on tails; between equals the one that loads least for each multiplication. The
 /// last tile of channels may have fewer vectors, if each has a register of its own.
 ChannelTile choose_tile(const ChannelParts& parts, std::int64_t vectors_in_register, const codegen::Target& target,
-                        const TileChoice& choice) {
+                        const TileChoice& choice, const std::optional<NaiveLoop>& band) {
   const std::int64_t rows_in_all = parts.row ? parts.row->extent : 1, vectors_in_all = parts.sharing_vectors;
   const bool has_smaller_last = parts.has_products && vectors_in_register == 1;
   const auto is_allowed = [&](std::int64_t vectors) { return has_smaller_last || vectors_in_all % vectors == 0; };
@@ -59,6 +123,10 @@ ChannelTile choose_tile(const ChannelParts& parts, std::int64_t vectors_in_regis
          ++rows) {
       double cost = slowness({rows, registers}, rows_in_all) * static_cast<double>(tiles * registers);
       if (rest > 0) cost += slowness({rows, rest}, rows_in_all) * static_cast<double>(rest);
+      if (target.threads > 1 && parts.has_products && !band) {
+        const bool waits_for_weights = reduction_block(parts, {rows, vectors}, target, choice, band) > 0;
+        cost *= unevenness(vectors_in_all, vectors, waits_for_weights ? 1 : other_positions(parts), target.threads);
+      }
       if (cost < best_cost) {
         best_cost = cost;
         best = {rows, vectors};
@@ -135,13 +203,6 @@ bool pack_constants(Schedule& draft, const ChannelParts& parts, std::int64_t wid
   return true;
 }
 
-std::int64_t bytes_of(const std::vector<Read>& reads, const NaiveLoop& lanes, bool by_channel) {
-  std::int64_t bytes = 0;
-  for (const Read& read : reads)
-    if (read.uses(lanes) == by_channel) bytes += read.elements() * read.buffer.type().bits() / 8;
-  return bytes;
-}
-
 /// The loops around a tile, outermost first: channels outside, so that their weights stay in the cache, unless the
 /// input is too large for it and the weights are not.
 std::vector<std::string> outer_order(const ChannelParts& parts, const codegen::Target& target,
@@ -168,27 +229,27 @@ std::vector<std::string> outer_order(const ChannelParts& parts, const codegen::T
   return order;
 }
 
-/// How many values of the outer reduction loop one block of weights takes that stays in the L1 cache while all
-/// positions use it; 0 if there is no need, or the sums of all positions would not stay there as well.
-std::int64_t reduction_block(const ChannelParts& parts, const ChannelTile& tile, const codegen::Target& target,
-                             const TileChoice& choice) {
-  if (!parts.has_products || parts.reduced.size() < 2 || !parts.reduced.back().name.ends_with(".1")) return 0;
-  const std::int64_t outer_steps = parts.reduced.front().extent;
-  if (choice.kept_steps != 0) return choice.kept_steps < outer_steps ? std::max<std::int64_t>(0, choice.kept_steps) : 0;
-  const std::int64_t vector_bytes = parts.lanes.inner.extent * 4;
-  std::int64_t steps = 1, positions = 1;
-  for (const NaiveLoop& loop : parts.reduced) steps *= loop.extent;
-  for (const NaiveLoop& loop : parts.spatial)
-    if (!loop.var.is(parts.lanes.outer.var) && !loop.var.is(parts.lanes.inner.var)) positions *= loop.extent;
-  const std::int64_t cache = std::max<std::int64_t>(target.l1_bytes, std::int64_t{1} << 15);
-  const bool sums_stay = positions * tile.vectors * vector_bytes <= cache / 3;
-  const bool weights_stay = steps * tile.vectors * vector_bytes <= cache / 2;
-  if (!sums_stay || weights_stay || positions <= tile.rows) return 0;
-  const std::int64_t most = std::max<std::int64_t>(1, cache / 2 / (steps / outer_steps * tile.vectors * vector_bytes));
-  std::int64_t block = 1;
-  for (std::int64_t i = 1; i <= std::min(outer_steps, most); ++i)
-    if (outer_steps % i == 0) block = i;
-  return block;
+/// How many of the outer loops threads may share. Where padding is read in place, rows that are shared with channels
+/// have to ask for it: threads then rather have one block of channels more or less, if there are several for each.
+std::size_t shared_depth(const ChannelParts& parts, const std::vector<std::string>& order, std::size_t depth,
+                         const codegen::Target& target) {
+  constexpr std::int64_t kSeveral = 4;
+  const auto channels = std::find(order.begin(), order.end(), parts.lanes.outer.name + ".0");
+  const bool are_several = parts.lanes.outer.extent / parts.sharing_vectors >= kSeveral * target.threads;
+  return !parts.has_products && are_several ? static_cast<std::size_t>(channels - order.begin()) + 1 : depth;
+}
+
+/// Gives each thread a band, and lets it make what it reads of a padded image by itself.
+void share_bands(Schedule& draft, const std::string& block, const std::string& bands, const codegen::Target& target) {
+  const ir::Block found = schedule::find_block(draft.program(), block, "default")->block();
+  for (const Read& read : reads_of(found)) {
+    if (schedule::is_param(draft.program(), read.buffer)) continue;
+    const std::vector<schedule::Path> writers = schedule::writers(draft.program(), read.buffer);
+    if (writers.size() != 1 || schedule::is_reduction(writers[0].block())) continue;
+    const std::string name = writers[0].block().name;
+    if (attempt(draft, schedule::ComputeAt{name, bands})) vectorize_last(draft, name, target);
+  }
+  attempt(draft, schedule::Parallel{bands});
 }
 
 /// Fetches the next block of packed weights while one is used.
@@ -218,7 +279,9 @@ bool tile_channels(Schedule& draft, const std::string& block, std::span<const st
   if (!parts->has_products && inline_padding(changed, block, constants))
     parts = channel_parts(changed.program(), block);
   const std::int64_t in_register = vectors_in_register(changed.program(), *parts, block, target);
-  const ChannelTile tile = choose_tile(*parts, in_register, target, choice);
+  const std::optional<NaiveLoop> band =
+      parts->row && is_worth_threads(changed.program(), block) ? find_band(*parts, target) : std::nullopt;
+  const ChannelTile tile = choose_tile(*parts, in_register, target, choice, band);
   const NaiveLoop &outer = parts->lanes.outer, &lanes = parts->lanes.inner;
   if (!pack_constants(changed, *parts, tile.vectors * lanes.extent, constants)) return false;
   const bool shares_registers = in_register > 1 && tile.vectors > 1;
@@ -228,7 +291,7 @@ bool tile_channels(Schedule& draft, const std::string& block, std::span<const st
   if (parts->row && !attempt(changed, schedule::Split{parts->row->name, {schedule::kRest, tile.rows}})) return false;
   std::vector<std::string> order = outer_order(*parts, target, choice);
   std::size_t depth = order.size();
-  const std::int64_t block_of_reduction = reduction_block(*parts, tile, target, choice);
+  const std::int64_t block_of_reduction = reduction_block(*parts, tile, target, choice, band);
   if (block_of_reduction > 0) {
     // Weights are read once, a block at a time: channels outside, then the blocks, then the positions.
     const std::string channels = outer.name + ".0", reduced = parts->reduced.front().name;
@@ -239,6 +302,13 @@ bool tile_channels(Schedule& draft, const std::string& block, std::span<const st
     order.push_back(reduced + ".1");
   } else {
     order.push_back(parts->reduced.front().name);
+  }
+  if (band) {
+    const std::int64_t height = ceil_div(band->extent, target.threads);
+    if (!attempt(changed, schedule::Split{band->name, {schedule::kRest, height}})) return false;
+    std::replace(order.begin(), order.end(), band->name, band->name + ".1");
+    order.insert(order.begin(), band->name + ".0");
+    ++depth;
   }
   for (std::size_t i = 1; i < parts->reduced.size(); ++i) order.push_back(parts->reduced[i].name);
   const std::string last_step = order.back();
@@ -272,7 +342,10 @@ bool tile_channels(Schedule& draft, const std::string& block, std::span<const st
     }
   }
   attach_readers(changed, block, order[depth - 1]);
-  parallelize(changed, block, depth, target);
+  if (band)
+    share_bands(changed, block, order.front(), target);
+  else
+    parallelize(changed, block, shared_depth(*parts, order, depth, target), target);
   draft = std::move(changed);
   return true;
 }
