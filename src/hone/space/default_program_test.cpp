@@ -93,6 +93,39 @@ TEST(DefaultProgram, ComputesLayersInBlockedLayouts) {
   }
 }
 
+TEST(DefaultProgram, SharesRowsAmongThreadsWhereThatIsEven) {
+  Rng rng(/*seed=*/5);
+  runtime::ThreadPool pool(3);
+  codegen::Target target = codegen::parse_target("cpu -threads=3").value();
+  struct Shared {
+    Layer layer;
+    const char* loop;  ///< that is parallel
+  };
+  const Shared cases[] = {
+      {{32, 80, 6, 14, 1, 1, 1, 16, 16}, "for y.0 in 0..3 parallel"},
+      // a last band that is smaller, images with an edge, steps, and a result that is not in blocks
+      {{16, 48, 20, 9, 3, 1, 1, 16, 16}, "for y.0 in 0..3 parallel"},
+      {{3, 32, 41, 23, 3, 2, 1, 0, 16}, "for y.0 in 0..3 parallel"},
+      {{32, 32, 12, 9, 3, 2, 1, 16, 0}, "for y.0 in 0..3 parallel"},
+      // two images, seven rows: neither is even
+      {{64, 96, 7, 7, 1, 1, 1, 16, 16}, "for n@o.0.0"},
+      // channels that stay among themselves
+      {{192, 192, 15, 15, 3, 1, 192, 16, 16}, "for n@c.0.0"},
+  };
+  for (const Shared& c : cases) {
+    const ir::Function naive = blocked_layer(c.layer);
+    std::vector<ir::Array> expected = ir::random_arguments(naive, rng);
+    const std::vector<ir::Array> arguments = expected;
+    ASSERT_TRUE(ir::interpret(naive, expected));
+    const schedule::KernelProgram program = default_program(naive, std::vector<std::size_t>{1, 2}, target);
+    const std::string text = ir::to_text(program.main);
+    EXPECT_NE(text.find(c.loop), std::string::npos) << text;
+    const Result<std::vector<ir::Array>> found = run(program, arguments, target, pool);
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_LE(ir::max_difference(found->back(), expected.back()), 1e-5) << text;
+  }
+}
+
 TEST(DefaultProgram, ComputesConvolutionsWithStepsOfAnyRank) {
   Rng rng(/*seed=*/4);
   runtime::ThreadPool pool(2);
