@@ -7,6 +7,7 @@
 #include "hone/schedule/prepack.h"
 #include "hone/schedule/primitives.h"
 #include "hone/space/winograd_stages.h"
+#include "hone/support/arithmetic.h"
 
 namespace hone::space {
 
@@ -41,17 +42,18 @@ class WinogradMaker {
         stages_(std::move(stages)),
         tile_(tile),
         lanes_(target.lanes(stages_.bits)),
-        is_parallel_(target.threads > 1),
+        threads_(target.threads),
         is_one_block_(tile.images >= stages_.images && tile.rows == stages_.rows && tile.columns == stages_.columns) {}
 
   Result<Schedule> make(bool packs_weight) {
     for (const std::string& block : stages_.others) HONE_TRY(apply(ComputeInline{block}));
     HONE_TRY(weight(packs_weight));
     HONE_TRY(result());
+    if (is_one_block_) HONE_TRY(share_passes());
     HONE_TRY(products());
     HONE_TRY(input());
     if (tile_.fetches_tensors && !is_one_block_) fetch_tensors();
-    if (is_parallel_) HONE_TRY(apply(Parallel{is_one_block_ ? pass_ : block_}));
+    if (threads_ > 1) HONE_TRY(apply(Parallel{is_one_block_ ? passes_ : block_}));
     return std::move(schedule_);
   }
 
@@ -95,7 +97,7 @@ class WinogradMaker {
         Unroll{rows[1]},
         Vectorize{rows[2]},
     }));
-    if (is_parallel_) HONE_TRY(apply(Parallel{part(o, 0)}));
+    if (threads_ > 1) HONE_TRY(apply(Parallel{part(o, 0)}));
     if (packs_ahead) HONE_TRY(apply(Annotate{name, std::string(kPrepack), "1"}));
     return apply(
         TransformLayout{buffer_of(name), fmt::format("(a, b, o, c) -> (o // {0}, a, b, o % {0} // {1}, c, o % {1})",
@@ -122,6 +124,17 @@ class WinogradMaker {
     HONE_TRY(unroll_points(stages_.output_rows));
     block_ = fmt::format("{}@{}@{}", part(n, 0), part(y, 0), part(x, 0));
     pass_ = part(o, 0);
+    return {};
+  }
+
+  /// Where all tiles are one block, threads share the passes over out channels.
+  Result<void> share_passes() {
+    const std::int64_t passes = ceil_div(stages_.out_channels, tile_.channels);
+    passes_ = pass_;
+    if (threads_ < 2 || passes <= threads_) return {};
+    HONE_TRY(apply(Split{pass_, {kRest, ceil_div(passes, threads_)}}));
+    passes_ = part(pass_, 0);
+    pass_ = part(pass_, 1);
     return {};
   }
 
@@ -157,10 +170,11 @@ class WinogradMaker {
     return gather_points(name);
   }
 
-  /// Input at the points: a vector of channels at a time, tile by tile.
+  /// Input at the points: a vector of channels at a time, tile by tile. Threads that share passes each transform all of
+  /// it: that is little work beside the products, and what another core has just written takes long to read.
   Result<void> input() {
     const std::string& name = stages_.input_points;
-    if (!is_one_block_) HONE_TRY(apply(ComputeAt{name, block_}));
+    if (!is_one_block_ || threads_ > 1) HONE_TRY(apply(ComputeAt{name, is_one_block_ ? passes_ : block_}));
     const std::vector<std::string> l = loops(name);
     const std::string &a = l[0], &b = l[1], &c = l[5], &tile = l[4];
     HONE_TRY(apply_all({
@@ -173,7 +187,6 @@ class WinogradMaker {
     }));
     HONE_TRY(unroll_points(stages_.input_rows));
     if (!stages_.pad.empty()) HONE_TRY(stages_.tile > kSmallTile ? strip(l[3]) : patch(tile));
-    if (is_one_block_ && is_parallel_) HONE_TRY(apply(Parallel{part(c, 0)}));
     return gather_points(name);
   }
 
@@ -219,8 +232,10 @@ class WinogradMaker {
   WinogradStages stages_;
   WinogradTile tile_;
   std::int64_t lanes_;
-  bool is_parallel_, is_one_block_;
-  std::string block_, pass_, channels_;  ///< the loops over blocks of tiles, out channels, and vectors of in channels
+  std::int64_t threads_;
+  bool is_one_block_;
+  /// The loops over blocks of tiles, out channels (and those that one thread has), and vectors of in channels.
+  std::string block_, passes_, pass_, channels_;
 };
 
 }  // namespace

@@ -21,6 +21,22 @@ std::int64_t even_part(std::int64_t extent, std::int64_t most) {
   return parts == 0 ? 1 : ceil_div(extent, parts);
 }
 
+/// How many of `all` rows of tiles form a block, at most `most`. Threads share blocks evenly; small blocks read weights
+/// more often.
+std::int64_t rows_of_block(std::int64_t all, std::int64_t most, std::int64_t columns, int threads) {
+  if (threads < 2) return even_part(all, most);
+  std::int64_t best = 1;
+  double least = 0;
+  for (std::int64_t rows = 1; rows <= std::min(all, most); ++rows) {
+    const std::int64_t share = ceil_div(ceil_div(all, rows), threads) * rows;
+    const double cost = static_cast<double>(share) * (1 + 1.5 / static_cast<double>(rows * columns));
+    if (least != 0 && cost >= least) continue;
+    least = cost;
+    best = rows;
+  }
+  return best;
+}
+
 /// One matrix product of a point: tiles by vectors of out channels, summed over channels.
 struct Product {
   std::int64_t tiles, vectors, channels;
@@ -90,7 +106,8 @@ WinogradTile default_winograd_tile(const schedule::Program& naive, const codegen
     tile.columns = stages.columns;
   } else {
     tile.columns = even_part(stages.columns, most);
-    if (tile.columns == stages.columns) tile.rows = even_part(stages.rows, most / tile.columns);
+    if (tile.columns == stages.columns)
+      tile.rows = rows_of_block(stages.rows, most / tile.columns, tile.columns, target.threads);
     if (tile.rows == stages.rows) tile.images = even_part(stages.images, most / (tile.rows * tile.columns));
   }
   const std::int64_t tiles = tile.images * tile.rows * tile.columns;
