@@ -205,10 +205,22 @@ TEST_F(HoneTune, WritesJsonForMachines) {
   const Outcome outcome = hone("tune dense.onnx --dim batch=5 --threads 1 --records r.db --trials 2 --json");
   EXPECT_EQ(outcome.status, 0) << outcome.errors;
   std::istringstream lines(outcome.output);
-  std::size_t count = 0;
-  for (std::string line; std::getline(lines, line); ++count)
-    EXPECT_EQ(nlohmann::json::parse(line).at("task"), "MatMul+Relu");
-  EXPECT_GE(count, 2);
+  std::size_t trials = 0;
+  std::vector<std::string> stages;
+  for (std::string line; std::getline(lines, line);) {
+    const auto told = nlohmann::json::parse(line);
+    if (told.contains("finals")) {
+      if (stages.empty() || stages.back() != told.at("finals")) stages.push_back(told.at("finals"));
+      continue;
+    }
+    EXPECT_EQ(told.at("task"), "MatMul+Relu");
+    EXPECT_TRUE(stages.empty()) << "a trial after the finals began";
+    ++trials;
+  }
+  EXPECT_GE(trials, 2);
+  ASSERT_GE(stages.size(), 2);
+  EXPECT_EQ(stages[0], "compiling");
+  EXPECT_EQ(stages[1], "timing");
 }
 
 TEST_F(HoneTune, RefusesWhatMakesNoSense) {
