@@ -11,7 +11,8 @@
 namespace hone {
 namespace {
 
-/// What takes so many times as long alone as the fastest is not faster within a model.
+/// What takes so many times as long alone as the fastest is not faster within a model. It takes part only against nobody
+/// but the default.
 constexpr double kHopeless = 1.5;
 
 /// Collects candidates whose programs differ.
@@ -73,7 +74,8 @@ Result<std::vector<FinalsTask>> find_finalists(std::span<const TunedUse> tasks, 
     if (!tuned.leader.empty()) made.leader = collector.add(tuned.leader).value_or(0);
     if (adopted) collector.add(adopted->candidate);
     for (const measure::Record& trial : trials) {
-      if (collector.all.size() >= most || trial.min_ns() > trials.front().min_ns() * kHopeless) break;
+      const bool is_hopeless = trial.min_ns() > trials.front().min_ns() * kHopeless;
+      if (collector.all.size() >= most || (is_hopeless && collector.all.size() > 1)) break;
       collector.add(trial.candidate);
     }
     made.candidates = std::move(collector.all);

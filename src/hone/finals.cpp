@@ -196,8 +196,8 @@ class Finals {
     return rounds;
   }
 
-  /// For each task the candidate that was fastest.
-  std::vector<std::size_t> assemble() const {
+  /// For each task the candidate that was fastest. What says so is kept.
+  std::vector<std::size_t> assemble() {
     std::vector<std::size_t> choices;
     for (std::size_t task = 0; task < tasks_.size(); ++task) {
       std::vector<Samples> samples;
@@ -208,6 +208,7 @@ class Finals {
         if (all.empty()) all = variant.tasks[task];
       }
       choices.push_back(decide_task(samples));
+      samples_.push_back(std::move(samples));
     }
     return choices;
   }
@@ -252,10 +253,10 @@ class Finals {
                               .is_default = chosen.choices[task] == 0,
                               .is_changed = chosen.choices[task] != tasks_[task].leader,
                               .default_ns = 0,
-                              .samples_ns = chosen.tasks[task]};
+                              .samples_ns = samples_[task][chosen.choices[task]]};
       for (double& sample : decision.samples_ns) sample /= calls;
-      decision.default_ns = decision.is_default ? measure::minimum(decision.samples_ns)
-                                                : measure::minimum(variants_[0].tasks[task]) / calls;
+      decision.default_ns =
+          decision.is_default ? measure::minimum(decision.samples_ns) : measure::minimum(samples_[task][0]) / calls;
       report_.tasks.push_back(std::move(decision));
     }
     return {};
@@ -269,6 +270,7 @@ class Finals {
   const FinalsOptions& options_;
   const Clock::time_point start_ = Clock::now();
   std::vector<Variant> variants_;
+  std::vector<std::vector<Samples>> samples_;  ///< of each task, by candidate
   FinalsReport report_;
 };
 
