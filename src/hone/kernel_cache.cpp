@@ -164,6 +164,7 @@ Result<std::vector<std::shared_ptr<const CompiledKernel>>> KernelCache::compile(
   threads.clear();
 
   const std::scoped_lock lock(shared_->mutex);
+  std::erase_if(shared_->kernels, [](const auto& known) { return known.second.expired(); });
   for (std::size_t i = 0; i < missing.size(); ++i) {
     if (!*made[i]) return std::move(*made[i]).error();
     const Key& key = keys[missing[i]];

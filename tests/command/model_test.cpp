@@ -221,6 +221,7 @@ TEST_F(HoneTune, WritesJsonForMachines) {
   ASSERT_GE(stages.size(), 2);
   EXPECT_EQ(stages[0], "compiling");
   EXPECT_EQ(stages[1], "timing");
+  EXPECT_EQ(stages.back(), "decided");
 }
 
 TEST_F(HoneTune, HoldsFinalsUnlessToldNotTo) {

@@ -154,6 +154,24 @@ void show_finals(const ModelTuneReport& report) {
              verdict_text(finals.verdict));
 }
 
+/// The same for machines.
+void show_finals_json(const ModelTuneReport& report) {
+  if (!report.finals || report.finals->tasks.empty()) return;
+  nlohmann::json tasks = nlohmann::json::array();
+  for (const FinalsDecision& task : report.finals->tasks)
+    tasks.push_back({{"key", task.key},
+                     {"candidate", nlohmann::json::parse(task.candidate)},
+                     {"is_default", task.is_default},
+                     {"is_changed", task.is_changed}});
+  fmt::print("{}\n", nlohmann::json{{"finals", "decided"},
+                                    {"elapsed_s", report.finals->seconds},
+                                    {"model_default_ns", report.finals->default_ns},
+                                    {"model_alone_ns", report.finals->alone_ns},
+                                    {"model_chosen_ns", report.finals->chosen_ns},
+                                    {"tasks", tasks}}
+                         .dump());
+}
+
 std::string_view end_text(const ModelTuneReport& report) {
   if (report.is_stopped) return ", stopped";
   return report.is_patience_over ? ", ended as it gained nothing any more (--patience)" : "";
@@ -204,7 +222,10 @@ Result<void> run_tune(const TuneOptions& options) {
                            .patience = static_cast<double>(options.patience) / 100,
                            .progress = [&](const FinalsProgress& finals) { view.show(finals); }};
   HONE_TRY(const ModelTuneReport report, tune(session, inputs, tuner, file, tuning));
-  if (!options.is_json) show_report(report, model.model, session.target(), peak);
+  if (options.is_json)
+    show_finals_json(report);
+  else
+    show_report(report, model.model, session.target(), peak);
   if (!report.records_error.empty())
     return error(ErrorCode::Unsupported, "not everything that was found is stored: {}", report.records_error);
   if (!options.is_json) fmt::print("stored in {}; from now on used by: hone run {}\n", file, model.model);
