@@ -19,8 +19,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Rounds whose times do not count, the fewest that can be compared, those aimed at, and those that are plenty.
-constexpr std::size_t kWarmups = 2, kFewest = 6, kAimed = 12, kMost = 60;
+/// Rounds: the fewest that can be compared, those aimed at, and those that are plenty.
+constexpr std::size_t kFewest = 4, kAimed = 10, kMost = 60;
+/// Runs of a variant in each round, after one that does not count: a model that is run again and again finds in the
+/// outer caches what it left there itself, not what another variant did.
+constexpr std::size_t kRunsInRow = 2;
+/// Seconds that are enough for a comparison if it has as many rounds as are aimed at.
+constexpr double kPlentySeconds = 60;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -179,21 +184,20 @@ class Finals {
   Result<std::size_t> time(const char* stage, const std::vector<Variant*>& variants, double seconds) {
     for (Variant* variant : variants) variant->forget();
     const Clock::time_point begin = Clock::now();
-    std::size_t rounds = 0;
-    for (std::size_t round = 0; rounds < kMost; ++round) {
-      const bool is_enough = rounds >= (std::isfinite(seconds) ? kFewest : kAimed);
+    const std::size_t fewest = std::isfinite(seconds) ? kFewest : kAimed;
+    for (std::size_t round = 0; round < kMost; ++round) {
       const double round_s = round == 0 ? 0 : seconds_since(begin) / static_cast<double>(round);
-      if (is_enough && seconds_since(begin) + round_s > seconds) break;
-      if (!std::isfinite(seconds) && rounds >= kAimed && seconds_since(begin) > kPlentySeconds) break;
-      const bool counts = round >= kWarmups;
+      if (round >= fewest && seconds_since(begin) + round_s > std::min(seconds, kPlentySeconds)) return round;
       for (std::size_t i = 0; i < variants.size(); ++i) {
-        if (is_stopped()) return rounds;
-        HONE_TRY(variants[round % 2 == 0 ? i : variants.size() - 1 - i]->run(inputs_, counts));
+        Variant& variant = *variants[round % 2 == 0 ? i : variants.size() - 1 - i];
+        for (std::size_t run = 0; run <= kRunsInRow; ++run) {
+          if (is_stopped()) return round;
+          HONE_TRY(variant.run(inputs_, /*counts=*/run > 0));
+        }
       }
-      if (counts) ++rounds;
-      tell(stage, variants.size(), rounds);
+      tell(stage, variants.size(), round + 1);
     }
-    return rounds;
+    return kMost;
   }
 
   /// For each task the candidate that was fastest. What says so is kept.
@@ -261,8 +265,6 @@ class Finals {
     }
     return {};
   }
-
-  static constexpr double kPlentySeconds = 30;
 
   const Session& session_;
   std::span<const Value> inputs_;

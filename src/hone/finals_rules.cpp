@@ -10,6 +10,8 @@ namespace {
 /// A smaller gain is noise, or not worth another kernel.
 constexpr double kSmallestGain = 0.01;
 constexpr double kSignificance = 0.05;
+/// Of the model as a whole: that its parts are faster was shown before.
+constexpr double kSignificanceOfWhole = 0.1;
 
 Samples faster_half(Samples samples) {
   std::sort(samples.begin(), samples.end());
@@ -37,8 +39,9 @@ std::size_t decide_task(const std::vector<Samples>& variants) {
 }
 
 Verdict decide_model(const Samples& standard, const Samples& assembled, const Samples& alone) {
-  const bool is_faster =
-      typical(assembled) < typical(standard) && measure::minimum(assembled) < measure::minimum(standard);
+  const bool is_faster = typical(assembled) < typical(standard) &&
+                         measure::minimum(assembled) < measure::minimum(standard) &&
+                         measure::welch_p_value(faster_half(assembled), faster_half(standard)) < kSignificanceOfWhole;
   if (is_faster) return is_surely_faster(alone, assembled) ? Verdict::Alone : Verdict::Assembled;
   return is_surely_faster(alone, standard) ? Verdict::Alone : Verdict::Default;
 }

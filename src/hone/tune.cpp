@@ -21,7 +21,7 @@ double elapsed_since(Clock::time_point start) { return std::chrono::duration<dou
 
 /// What the finals will take, about: compiling kernels, and running some variants of the model some dozens of times.
 double finals_seconds(const Session& session, double run_s, std::size_t tasks) {
-  constexpr double kVariants = 4, kRuns = 100, kKernelSeconds = 0.1;
+  constexpr double kVariants = 4, kRuns = 200, kKernelSeconds = 0.1;
   return kRuns * run_s + kVariants * kKernelSeconds * static_cast<double>(tasks) / std::max(1, session.threads());
 }
 
