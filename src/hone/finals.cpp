@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// Rounds: the fewest that can be compared, those aimed at, and those that are plenty.
-constexpr std::size_t kFewest = 4, kAimed = 10, kMost = 60;
+constexpr std::size_t kFewest = 6, kAimed = 12, kMost = 60;
 /// Runs of a variant in each round, after one that does not count: a model that is run again and again finds in the
 /// outer caches what it left there itself, not what another variant did.
 constexpr std::size_t kRunsInRow = 2;

@@ -19,6 +19,16 @@ Samples faster_half(Samples samples) {
   return samples;
 }
 
+/// Whether one is faster than the other in most rounds: what else runs on a machine comes and goes, and slows down
+/// whatever runs at that time.
+bool is_mostly_faster(const Samples& one, const Samples& other) {
+  constexpr double kMostRounds = 0.6;
+  const std::size_t rounds = std::min(one.size(), other.size());
+  std::size_t faster = 0;
+  for (std::size_t i = 0; i < rounds; ++i) faster += one[i] < other[i] ? 1 : 0;
+  return static_cast<double>(faster) >= kMostRounds * static_cast<double>(rounds);
+}
+
 }  // namespace
 
 double typical(Samples samples) { return measure::mean(faster_half(std::move(samples))); }
@@ -41,7 +51,8 @@ std::size_t decide_task(const std::vector<Samples>& variants) {
 Verdict decide_model(const Samples& standard, const Samples& assembled, const Samples& alone) {
   const bool is_faster = typical(assembled) < typical(standard) &&
                          measure::minimum(assembled) < measure::minimum(standard) &&
-                         measure::welch_p_value(faster_half(assembled), faster_half(standard)) < kSignificanceOfWhole;
+                         measure::welch_p_value(faster_half(assembled), faster_half(standard)) < kSignificanceOfWhole &&
+                         is_mostly_faster(assembled, standard);
   if (is_faster) return is_surely_faster(alone, assembled) ? Verdict::Alone : Verdict::Assembled;
   return is_surely_faster(alone, standard) ? Verdict::Alone : Verdict::Default;
 }

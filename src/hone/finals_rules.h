@@ -27,8 +27,9 @@ enum class Verdict {
   Default,    ///< what it was without tuning
 };
 
-/// Times of the whole model: `assembled` must be faster than `standard`, the default, in both ways and by more than
-/// noise, if only by a little, and then stays unless `alone` is surely faster. Without samples a variant cannot win.
+/// Times of the whole model: `assembled` must be faster than `standard`, the default, in both ways, in most rounds and
+/// by more than noise, if only by a little, and then stays unless `alone` is surely faster. Without samples a variant
+/// cannot win.
 Verdict decide_model(const Samples& standard, const Samples& assembled, const Samples& alone);
 
 }  // namespace hone

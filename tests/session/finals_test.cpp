@@ -86,6 +86,9 @@ TEST(FinalsRules, AModelThatIsNoFasterThanTheDefaultBecomesTheDefault) {
   EXPECT_EQ(decide_model(around(100), around(101), around(90)), Verdict::Alone);
   EXPECT_EQ(decide_model(around(100), around(99.5), {}), Verdict::Assembled) << "its parts were compared before";
   EXPECT_EQ(decide_model(around(100, 0.3), around(99.5, 0.3), {}), Verdict::Default) << "noise";
+  EXPECT_EQ(decide_model({110, 111, 110, 111, 140, 140, 140, 140}, {150, 150, 150, 150, 100, 101, 100, 101}, {}),
+            Verdict::Default)
+      << "the machine was calm at other times: it is not faster in most rounds";
   EXPECT_EQ(decide_model(around(100), around(101), {}), Verdict::Default);
   EXPECT_EQ(decide_model(around(100), {}, {}), Verdict::Default);
   EXPECT_EQ(decide_model({}, {}, {}), Verdict::Default);
@@ -292,14 +295,14 @@ TEST_F(FinalsTest, DecideAboutEachTask) {
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_FALSE(report->is_stopped);
   EXPECT_EQ(report->variants, 3);
-  EXPECT_GE(report->rounds, 4);
+  EXPECT_GE(report->rounds, 6);
   ASSERT_EQ(report->tasks.size(), all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     const FinalsDecision& decision = report->tasks[i];
     EXPECT_EQ(decision.key, all[i].key);
     EXPECT_THAT(all[i].candidates, testing::Contains(decision.candidate));
     EXPECT_EQ(decision.is_default, decision.candidate == all[i].candidates[0]);
-    EXPECT_GE(decision.samples_ns.size(), 8) << "two in each round";
+    EXPECT_GE(decision.samples_ns.size(), 12) << "two in each round";
     EXPECT_GT(decision.default_ns, 0);
   }
   EXPECT_GT(report->default_ns, 0);
