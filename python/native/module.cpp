@@ -121,9 +121,8 @@ nb::list tune_session(const Session& session, const nb::dict& feeds, const std::
     if (PyErr_CheckSignals() != 0) stop = true;
   };
   options.progress = [&](const search::TuneProgress&) { look_for_signals(); };
-  const ModelTuning tuning{.has_finals = has_finals,
-                           .patience = patience,
-                           .progress = [&](const FinalsProgress&) { look_for_signals(); }};
+  const ModelTuning tuning{
+      .has_finals = has_finals, .patience = patience, .progress = [&](const FinalsProgress&) { look_for_signals(); }};
   Result<ModelTuneReport> report = [&]() -> Result<ModelTuneReport> {
     const nb::gil_scoped_release unlocked;
     return tune(session, inputs, options, records_file == "default" ? measure::default_records_file() : records_file,

@@ -11,8 +11,8 @@
 namespace hone {
 namespace {
 
-/// What takes so many times as long alone as the fastest is not faster within a model. It takes part only against nobody
-/// but the default.
+/// What takes so many times as long alone as the fastest is not faster within a model. It takes part only against
+/// nobody but the default.
 constexpr double kHopeless = 1.5;
 
 /// Collects candidates whose programs differ.
