@@ -109,6 +109,9 @@ class Session {
   Result<std::vector<const runtime::Plan*>> plans(std::span<const Value> inputs) const;
   /// What the kernels of such a run compute, each task once; only if the options say that tasks are kept.
   Result<std::vector<TaskUse>> tasks(std::span<const Value> inputs) const;
+  /// The same model with certain candidates for its kernels, as JSON by the key of the task, whatever records say: for
+  /// comparing them. Both share their weights, as far as their kernels want them alike, and their threads.
+  Session with_kernels(std::map<std::string, std::string> candidates) const;
   /// The machine that it is compiled for, as `hone targets` prints it, and the threads that run it.
   std::string target() const;
   int threads() const;

@@ -18,8 +18,8 @@ class TunedTask:
     calls: float  #: in one run of the model
     trials: int  #: candidates that were measured, those of earlier calls included
     failures: int  #: of them
-    default_ns: float  #: the time of the default kernel
-    tuned_ns: float  #: the time of the one that is used from now on
+    default_ns: float  #: the time of the default kernel; within the running model, where the finals decided
+    tuned_ns: float  #: the time of the one that is used from now on, in the same way
     candidate: str  #: what that is, as JSON
 
 
@@ -39,6 +39,8 @@ def tune(
     cost_model: str | None = None,
     explore: int | None = None,
     transfer: bool = True,
+    finals: bool = True,
+    patience: float = 0.25,
     seed: int = 1,
 ) -> list[TunedTask]:
     """Searches for faster kernels of the model for inputs of the shapes of `feeds`, for so many seconds.
@@ -47,9 +49,14 @@ def tune(
     Ctrl-C. Sessions that are made afterwards use what was found. 0 trials mean as many as there is time for; `threads`
     and `target` are those of the sessions that shall use the result. `preset` names a space, search and cost model, as
     `hone tune --help` lists them; those that are named here replace the preset's. With `transfer`, the cost model
-    begins with what the records say of other kernels on this target. Where the file cannot be written, a RuntimeWarning
+    begins with what the records say of other kernels on this target. With `finals`, the best few candidates of each
+    kernel are timed within the running model at last, and what is fastest there is adopted, so that a model never ends
+    slower than it was. `patience` is the part of the time so far that may pass without a gain of 0.1 % before tuning
+    ends by itself; 0 means never. Where the file cannot be written, a RuntimeWarning
     says so, and the result is returned all the same.
     """
+    if not 0 <= patience <= 1:
+        raise ValueError(f"patience is {patience}, allowed are 0 to 1")
     options = _native.Options()
     options.threads = threads
     options.target = target
@@ -63,4 +70,4 @@ def tune(
     for name, given in {"space": space, "search": search, "cost_model": cost_model, "explore": explore}.items():
         if given is not None:
             setattr(tuner, name, given)
-    return [TunedTask(**task) for task in session.tune(feeds, records, tuner)]
+    return [TunedTask(**task) for task in session.tune(feeds, records, tuner, finals, patience)]

@@ -112,17 +112,21 @@ nb::list run(const Session& given, const std::optional<std::vector<std::string>>
 
 /// Tunes a model; the report as a list of dicts, one for each task.
 nb::list tune_session(const Session& session, const nb::dict& feeds, const std::string& records_file,
-                      search::TunerOptions options) {
+                      search::TunerOptions options, bool has_finals, double patience) {
   const std::vector<Value> inputs = values_of(session, feeds);
   std::atomic<bool> stop = false;
   options.stop = &stop;
-  options.progress = [&](const search::TuneProgress&) {
+  const auto look_for_signals = [&] {
     const nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) stop = true;
   };
-  Result<search::TuneReport> report = [&]() -> Result<search::TuneReport> {
+  options.progress = [&](const search::TuneProgress&) { look_for_signals(); };
+  const ModelTuning tuning{
+      .has_finals = has_finals, .patience = patience, .progress = [&](const FinalsProgress&) { look_for_signals(); }};
+  Result<ModelTuneReport> report = [&]() -> Result<ModelTuneReport> {
     const nb::gil_scoped_release unlocked;
-    return tune(session, inputs, options, records_file == "default" ? measure::default_records_file() : records_file);
+    return tune(session, inputs, options, records_file == "default" ? measure::default_records_file() : records_file,
+                tuning);
   }();
   if (PyErr_Occurred()) throw nb::python_error();  // everything measured so far is in the records
   if (!report) raise(report.error());
@@ -236,7 +240,7 @@ NB_MODULE(_native, m) {
       .def_prop_ro(
           "metadata", [](const Session& session) { return session.metadata(); }, "The model's own notes.")
       .def_prop_ro("threads", &Session::threads, "How many threads a run uses.")
-      .def("tune", tune_session, "feeds"_a, "records"_a, "options"_a,
+      .def("tune", tune_session, "feeds"_a, "records"_a, "options"_a, "finals"_a, "patience"_a,
            "Searches for faster kernels of what a run on these inputs calls.")
       .def("run", run, "output_names"_a.none(), "feeds"_a, "Runs the model and gives the outputs that are asked for.");
 

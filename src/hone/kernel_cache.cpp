@@ -7,6 +7,7 @@
 #include "hone/graph/operator.h"
 #include "hone/ir/rewrite.h"
 #include "hone/measure/load_kernel.h"
+#include "hone/measure/records/task_key.h"
 #include "hone/schedule/prepack.h"
 #include "hone/support/log.h"
 
@@ -72,14 +73,14 @@ std::optional<runtime::Tensor> KernelCache::find_packing(const KnownPacking& kno
 
 Result<std::vector<runtime::Tensor>> KernelCache::pack(const CompiledKernel& kernel,
                                                        std::span<const runtime::Tensor> constants) {
-  const std::scoped_lock lock(packing_mutex_);
-  std::erase_if(packings_, [](const auto& entry) {
+  const std::scoped_lock lock(shared_->packing_mutex);
+  std::erase_if(shared_->packings, [](const auto& entry) {
     return std::any_of(entry.second.begin(), entry.second.end(),
                        [](const KnownPacking& k) { return k.owner.expired(); });
   });
   std::vector<const std::byte*> places;
   for (const runtime::Tensor& constant : constants) places.push_back(constant.data());
-  std::vector<KnownPacking>& known = packings_[{kernel.packing, places}];
+  std::vector<KnownPacking>& known = shared_->packings[{kernel.packing, places}];
   std::vector<runtime::Tensor> packed;
   for (std::size_t i = 0; i < known.size(); ++i)
     if (std::optional<runtime::Tensor> tensor = find_packing(known[i], constants[i]))
@@ -104,64 +105,93 @@ Result<std::vector<runtime::Tensor>> KernelCache::pack(const CompiledKernel& ker
   return packed;
 }
 
-Result<std::shared_ptr<const CompiledKernel>> KernelCache::compile_one(const space::Task& task) {
-  Chosen chosen = tuned_.choose(task, target_);
-  Result<CompiledKernel> kernel = compile_candidate(*chosen.space, chosen.candidate, target_);
-  if (!kernel && chosen.origin != Origin::Default) {  // of another version of hone, or another shape
+KernelCache::Key KernelCache::key_of(const space::Task& task) const {
+  Key key{ir::structural_hash(task.naive()), task.constants, {}};
+  if (choices_.empty()) return key;
+  const auto chosen = choices_.find(measure::task_key(task.naive(), task.constants).key);
+  if (chosen != choices_.end()) std::get<std::string>(key) = chosen->second;
+  return key;
+}
+
+Result<std::shared_ptr<const CompiledKernel>> KernelCache::compile_one(const space::Task& task,
+                                                                       const std::string& candidate) {
+  Chosen chosen;
+  if (candidate.empty()) {
+    chosen = shared_->tuned.choose(task, target());
+  } else {
+    HONE_TRY(chosen, parse_choice(candidate, task, target()));
+  }
+  Result<CompiledKernel> kernel = compile_candidate(*chosen.space, chosen.candidate, target());
+  if (!kernel && candidate.empty() &&
+      chosen.origin != Origin::Default) {  // of another version of hone, or another shape
     log::warning("records", "a tuned candidate cannot be used: {}", kernel.error().message);
-    chosen = default_choice(task, target_);
-    kernel = compile_candidate(*chosen.space, chosen.candidate, target_);
+    chosen = default_choice(task, target());
+    kernel = compile_candidate(*chosen.space, chosen.candidate, target());
   }
   if (!kernel) return std::move(kernel).error();
   kernel->flops = task.flops;
   kernel->origin = chosen.origin;
-  if (keeps_tasks_) kernel->task = std::make_shared<const space::Task>(task);
+  if (shared_->keeps_tasks) kernel->task = std::make_shared<const space::Task>(task);
   return std::make_shared<const CompiledKernel>(*std::move(kernel));
 }
 
 Result<std::vector<std::shared_ptr<const CompiledKernel>>> KernelCache::compile(const std::vector<space::Task>& tasks) {
   std::vector<Key> keys;
   std::vector<std::size_t> missing;
-  std::map<Key, std::size_t> asked;
+  std::map<Key, std::shared_ptr<const CompiledKernel>> found;  // null: asked for, and not there yet
+  for (const space::Task& task : tasks) keys.push_back(key_of(task));
   {
-    const std::scoped_lock lock(mutex_);
+    const std::scoped_lock lock(shared_->mutex);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-      keys.emplace_back(ir::structural_hash(tasks[i].naive()), tasks[i].constants);
-      if (!kernels_.contains(keys.back()) && asked.emplace(keys.back(), i).second) missing.push_back(i);
+      const auto [place, is_new] = found.emplace(keys[i], nullptr);
+      if (!is_new) continue;
+      if (const auto known = shared_->kernels.find(keys[i]); known != shared_->kernels.end())
+        place->second = known->second.lock();
+      if (!place->second) missing.push_back(i);
     }
   }
   std::vector<std::optional<Result<std::shared_ptr<const CompiledKernel>>>> made(missing.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
-    for (std::size_t i = next++; i < missing.size(); i = next++) made[i] = compile_one(tasks[missing[i]]);
+    for (std::size_t i = next++; i < missing.size(); i = next++)
+      made[i] = compile_one(tasks[missing[i]], std::get<std::string>(keys[missing[i]]));
   };
   const std::size_t workers =
-      std::min<std::size_t>(missing.size(), static_cast<std::size_t>(std::max(1, target_.cores)));
+      std::min<std::size_t>(missing.size(), static_cast<std::size_t>(std::max(1, target().cores)));
   std::vector<std::jthread> threads;
   for (std::size_t i = 1; i < workers; ++i) threads.emplace_back(work);
   work();
   threads.clear();
 
-  const std::scoped_lock lock(mutex_);
+  const std::scoped_lock lock(shared_->mutex);
+  std::erase_if(shared_->kernels, [](const auto& known) { return known.second.expired(); });
   for (std::size_t i = 0; i < missing.size(); ++i) {
     if (!*made[i]) return std::move(*made[i]).error();
-    kernels_.emplace(keys[missing[i]], **made[i]);
+    const Key& key = keys[missing[i]];
+    std::weak_ptr<const CompiledKernel>& place = shared_->kernels[key];
+    std::shared_ptr<const CompiledKernel> kernel = place.lock();  // another thread may have been faster
+    if (!kernel) {
+      kernel = **made[i];
+      place = kernel;
+      if (std::get<std::string>(key).empty()) shared_->kept.push_back(kernel);
+    }
+    found[key] = std::move(kernel);
   }
   std::vector<std::shared_ptr<const CompiledKernel>> kernels;
-  for (const Key& key : keys) kernels.push_back(kernels_.at(key));
+  for (const Key& key : keys) kernels.push_back(found.at(key));
   return kernels;
 }
 
 std::shared_ptr<const CompiledKernel> KernelCache::find(runtime::KernelEntry entry) const {
-  const std::scoped_lock lock(mutex_);
-  for (const auto& [key, kernel] : kernels_)
-    if (kernel->entry == entry) return kernel;
+  const std::scoped_lock lock(shared_->mutex);
+  for (const auto& [key, known] : shared_->kernels)
+    if (std::shared_ptr<const CompiledKernel> kernel = known.lock(); kernel && kernel->entry == entry) return kernel;
   return nullptr;
 }
 
 std::size_t KernelCache::size() const {
-  const std::scoped_lock lock(mutex_);
-  return kernels_.size();
+  const std::scoped_lock lock(shared_->mutex);
+  return shared_->kept.size();
 }
 
 }  // namespace hone

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "hone/codegen/compile.h"
@@ -40,6 +41,9 @@ struct CompiledKernel {
 /// The floating-point operations of a naive program: those of each block's body, once per point of its domain.
 double flops_of(const ir::Function& naive);
 
+/// Candidates as JSON, by the key of their task (measure::TaskKey::key).
+using KernelChoices = std::map<std::string, std::string>;
+
 /// Compiled kernels by the structure of their naive programs. Thread-safe.
 class KernelCache {
  public:
@@ -47,9 +51,13 @@ class KernelCache {
   /// it may be null. With `keeps_tasks`, kernels remember what they were compiled from.
   explicit KernelCache(codegen::Target target, std::string records = {}, bool keeps_tasks = false,
                        std::shared_ptr<FirstModel> network = nullptr)
-      : target_(std::move(target)), tuned_(std::move(records), std::move(network)), keeps_tasks_(keeps_tasks) {}
+      : shared_(std::make_shared<Shared>(std::move(target), std::move(records), keeps_tasks, std::move(network))) {}
 
-  const codegen::Target& target() const { return target_; }
+  /// The same, but these tasks are compiled to these candidates, whatever records say; one that cannot be compiled is
+  /// an error. What both compile and pack alike is there once, and what only this one wants as long as a plan has it.
+  KernelCache(const KernelCache& other, KernelChoices choices) : shared_(other.shared_), choices_(std::move(choices)) {}
+
+  const codegen::Target& target() const { return shared_->target; }
 
   /// The kernels of all tasks, in their order; what is missing is compiled, on all cores.
   Result<std::vector<std::shared_ptr<const CompiledKernel>>> compile(const std::vector<space::Task>& tasks);
@@ -65,7 +73,8 @@ class KernelCache {
   std::size_t size() const;
 
  private:
-  using Key = std::pair<ir::Hash128, std::vector<std::size_t>>;
+  /// The structure of the naive program, the places of its constants, and the chosen candidate; empty: see Tuned.
+  using Key = std::tuple<ir::Hash128, std::vector<std::size_t>, std::string>;
 
   /// A constant and what it was packed to, as long as both are there.
   struct KnownPacking {
@@ -74,16 +83,26 @@ class KernelCache {
     std::weak_ptr<const void> owner;
   };
 
-  Result<std::shared_ptr<const CompiledKernel>> compile_one(const space::Task& task);
+  /// What caches with different choices have in common.
+  struct Shared {
+    Shared(codegen::Target for_target, std::string records, bool keeps, std::shared_ptr<FirstModel> network)
+        : target(std::move(for_target)), tuned(std::move(records), std::move(network)), keeps_tasks(keeps) {}
+
+    codegen::Target target;
+    Tuned tuned;
+    bool keeps_tasks;
+    std::mutex mutex, packing_mutex;
+    std::map<Key, std::weak_ptr<const CompiledKernel>> kernels;
+    std::vector<std::shared_ptr<const CompiledKernel>> kept;  ///< those that nobody chose
+    std::map<std::pair<ir::Hash128, std::vector<const std::byte*>>, std::vector<KnownPacking>> packings;
+  };
+
+  Key key_of(const space::Task& task) const;
+  Result<std::shared_ptr<const CompiledKernel>> compile_one(const space::Task& task, const std::string& candidate);
   std::optional<runtime::Tensor> find_packing(const KnownPacking& known, const runtime::Tensor& constant) const;
 
-  codegen::Target target_;
-  Tuned tuned_;
-  bool keeps_tasks_;
-  mutable std::mutex mutex_;
-  std::mutex packing_mutex_;
-  std::map<Key, std::shared_ptr<const CompiledKernel>> kernels_;
-  std::map<std::pair<ir::Hash128, std::vector<const std::byte*>>, std::vector<KnownPacking>> packings_;
+  std::shared_ptr<Shared> shared_;
+  KernelChoices choices_;
 };
 
 }  // namespace hone

@@ -97,6 +97,7 @@ void fill_times(const Subject& subject, ReportTask& task) {
     const std::optional<measure::Adoption> adoption = measure::find_adoption(*subject.chosen.record);
     if (adoption && std::isfinite(adoption->first_ns) && is_default(subject, adoption->first))
       task.default_ns = adoption->first_ns;
+    task.is_decided_in_model = adoption && adoption->in_model && subject.chosen.origin == Origin::Exact;
     if (task.chosen_text.candidate == task.default_text.candidate) task.default_ns = task.chosen_ns;
   }
 }

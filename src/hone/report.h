@@ -38,6 +38,7 @@ struct ReportTask {
   Origin origin = Origin::Default;
   std::vector<std::vector<std::int64_t>> near_shapes;  ///< for Origin::Nearest: of the task that was tuned
   double default_ns = 0, chosen_ns = 0;  ///< what a call takes by the default, and by what is compiled now
+  bool is_decided_in_model = false;      ///< by the finals of tuning: unless measured anew, so were these times
   std::int64_t trials = 0;
   std::vector<ReportFailure> failures;
   std::vector<ReportTrial> history;

@@ -31,6 +31,7 @@ Json json_of(const ReportTask& task) {
           {"flops", task.flops},
           {"bytes", task.bytes},
           {"origin", to_string(task.origin)},
+          {"in_model", task.is_decided_in_model},
           {"near_shapes", task.near_shapes},
           {"default_ns", number(task.default_ns)},
           {"chosen_ns", number(task.chosen_ns)},

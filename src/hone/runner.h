@@ -20,6 +20,9 @@ struct RunnerContext {
   explicit RunnerContext(codegen::Target target, std::string records = {}, bool keeps_tasks = false,
                          std::shared_ptr<FirstModel> network = nullptr)
       : kernels(std::move(target), std::move(records), keeps_tasks, std::move(network)) {}
+  /// The same with certain candidates for some kernels.
+  RunnerContext(const RunnerContext& other, KernelChoices choices)
+      : kernels(other.kernels, std::move(choices)), max_specializations(other.max_specializations) {}
 
   KernelCache kernels;
   std::size_t max_specializations = 64;  ///< of each graph; the one unused for longest makes room

@@ -193,6 +193,19 @@ Result<Session> Session::with_inputs(std::span<const std::string> initializers) 
   return impl_->variants.emplace(key, std::move(variant)).first->second;
 }
 
+Session Session::with_kernels(std::map<std::string, std::string> candidates) const {
+  auto impl = std::make_shared<Impl>();
+  impl->graph = impl_->graph;
+  impl->inputs = impl_->inputs;
+  impl->outputs = impl_->outputs;
+  impl->contents = impl_->contents;
+  impl->target = impl_->target;
+  impl->pool = impl_->pool;
+  impl->context = std::make_shared<RunnerContext>(*impl_->context, std::move(candidates));
+  impl->runner = std::make_unique<Runner>(impl->graph, impl->context);
+  return Session(std::move(impl));
+}
+
 const std::vector<Port>& Session::inputs() const { return impl_->inputs; }
 const std::vector<Port>& Session::outputs() const { return impl_->outputs; }
 const std::vector<Port>& Session::overridable() const { return impl_->overridable; }
@@ -257,6 +270,7 @@ Result<std::vector<TaskUse>> Session::tasks(std::span<const Value> inputs) const
       const auto [place, is_new] = known.emplace(kernel.get(), tasks.size());
       if (is_new) tasks.push_back({kernel->task, step.name, 0});
       ++tasks[place->second].uses;
+      tasks[place->second].steps.push_back(&step);
     }
   return tasks;
 }

@@ -1,5 +1,7 @@
 #include "hone/tuned.h"
 
+#include "hone/space/candidate.h"
+#include "hone/space/make_space.h"
 #include "hone/support/log.h"
 
 namespace hone {
@@ -7,6 +9,12 @@ namespace hone {
 Chosen default_choice(const space::Task& task, const codegen::Target& target) {
   FirstCandidate first = FirstChoice().choose(task, target);
   return {.space = std::move(first.space), .candidate = first.candidate};
+}
+
+Result<Chosen> parse_choice(const std::string& candidate, const space::Task& task, const codegen::Target& target) {
+  HONE_TRY(std::unique_ptr<space::Space> space, space::make_space(space::space_of(candidate), task, target));
+  HONE_TRY(space::Candidate parsed, space::parse_candidate(*space, candidate));
+  return Chosen{.space = std::move(space), .candidate = std::move(parsed), .origin = Origin::Exact};
 }
 
 std::optional<Chosen> Tuned::find(const space::Task& task, const codegen::Target& target) {

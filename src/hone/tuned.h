@@ -23,6 +23,9 @@ struct Chosen {
 /// The candidate that needs no measurement.
 Chosen default_choice(const space::Task& task, const codegen::Target& target);
 
+/// A candidate as it is stored. An error if its space has no such one.
+Result<Chosen> parse_choice(const std::string& candidate, const space::Task& task, const codegen::Target& target);
+
 /// Looks candidates up in a file of records, which is opened with the first question. Without a file, or with one that
 /// cannot be read, everything is as before any tuning. Thread-safe.
 class Tuned {

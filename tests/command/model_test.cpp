@@ -205,14 +205,54 @@ TEST_F(HoneTune, WritesJsonForMachines) {
   const Outcome outcome = hone("tune dense.onnx --dim batch=5 --threads 1 --records r.db --trials 2 --json");
   EXPECT_EQ(outcome.status, 0) << outcome.errors;
   std::istringstream lines(outcome.output);
-  std::size_t count = 0;
-  for (std::string line; std::getline(lines, line); ++count)
-    EXPECT_EQ(nlohmann::json::parse(line).at("task"), "MatMul+Relu");
-  EXPECT_GE(count, 2);
+  std::size_t trials = 0;
+  std::vector<std::string> stages;
+  for (std::string line; std::getline(lines, line);) {
+    const auto told = nlohmann::json::parse(line);
+    if (told.contains("finals")) {
+      if (stages.empty() || stages.back() != told.at("finals")) stages.push_back(told.at("finals"));
+      continue;
+    }
+    EXPECT_EQ(told.at("task"), "MatMul+Relu");
+    EXPECT_TRUE(stages.empty()) << "a trial after the finals began";
+    ++trials;
+  }
+  EXPECT_GE(trials, 2);
+  ASSERT_GE(stages.size(), 2);
+  EXPECT_EQ(stages[0], "compiling");
+  EXPECT_EQ(stages[1], "timing");
+  EXPECT_EQ(stages.back(), "decided");
+}
+
+TEST_F(HoneTune, HoldsFinalsUnlessToldNotTo) {
+  write_dense();
+  const std::string line = "tune dense.onnx --dim batch=5 --threads 1 --records r.db --trials 4 ";
+  const auto adopted = [&] {
+    const std::string lines = hone("records export --records r.db").output;
+    const std::string key = nlohmann::json::parse(lines.substr(0, lines.find('\n'))).at("task");
+    return hone("records show " + key + " --keep 100 --records r.db").output;
+  };
+  const Outcome without = hone(line + "--no-finals");
+  EXPECT_EQ(without.status, 0) << without.errors;
+  EXPECT_THAT(without.output, Not(HasSubstr("finals:")));
+  EXPECT_THAT(without.errors, Not(HasSubstr("finals")));
+  EXPECT_THAT(adopted(), AllOf(HasSubstr("alone"), Not(HasSubstr("in the model"))));
+
+  const Outcome with = hone(line + "--patience 0");
+  EXPECT_EQ(with.status, 0) << with.errors;
+  EXPECT_THAT(with.output, AllOf(HasSubstr("finals: 1 tasks"), HasSubstr("the model: "), HasSubstr(" ms by default")));
+  EXPECT_THAT(with.errors, AllOf(HasSubstr("finals within the model: compiling"), HasSubstr("timing")));
+  EXPECT_THAT(adopted(), HasSubstr("in the model"));
+  EXPECT_THAT(hone("inspect dense.onnx --dim batch=5 --threads 1 --records r.db").output, HasSubstr("tuned"));
+  const auto result = [&](const char* records) {
+    return hone(std::string("run dense.onnx --random --dim batch=5 --threads 1 --records ") + records).output;
+  };
+  EXPECT_EQ(result("r.db"), result("none"));
 }
 
 TEST_F(HoneTune, RefusesWhatMakesNoSense) {
   write_dense();
+  expect_refusal(hone("tune dense.onnx --dim batch=5 --patience 101 --records r.db"), {"--patience", "101", "100"});
   expect_refusal(hone("tune dense.onnx --dim batch=5 --time soon --records r.db"), {"--time", "'soon'", "5m"});
   expect_refusal(hone("tune dense.onnx --dim batch=5 --records none"), {"--records", "none"});
 }

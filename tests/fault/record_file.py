@@ -21,6 +21,7 @@ class Row:
     message: str
     checked: bool
     adopted: bool
+    in_model: bool  # by the finals
 
     @property
     def subject(self) -> tuple[str, str, str]:
@@ -56,7 +57,11 @@ def read_open(database: sqlite3.Connection) -> list[Row]:
         assert None not in row, f"a record of no task or no target: {row}"
         assert (row[4] == "ok") == bool(json.loads(row[8])), f"a trial without times, or times without a trial: {row}"
         json.loads(row[3]), json.loads(row[9])
-    return [Row(*row[:6], row[6] == 1, json.loads(row[7]).get("adopted") is True) for row in rows]
+    tags = [json.loads(row[7]) for row in rows]
+    return [
+        Row(*row[:6], row[6] == 1, tag.get("adopted") is True, tag.get("in_model") is True)
+        for row, tag in zip(rows, tags, strict=True)
+    ]
 
 
 def trials(rows: list[Row]) -> Counter[str]:
@@ -65,12 +70,12 @@ def trials(rows: list[Row]) -> Counter[str]:
 
 
 def check_consistent(rows: list[Row]) -> None:
-    """Each candidate was tried once, and what was adopted was tried and checked."""
+    """Each candidate was tried once, and what was adopted was tried and checked; the finals know the default untried."""
     tried = Counter(row.subject for row in rows if not row.adopted)
     assert [subject for subject, times in tried.items() if times > 1] == []
     for row in rows:
         if row.adopted:
             assert row.status == "ok" and row.checked, row
-            assert row.subject in tried, f"adopted but never tried: {row}"
+            assert row.in_model or row.subject in tried, f"adopted but never tried: {row}"
         if row.status == "ok":
             assert row.checked, row

@@ -3,6 +3,7 @@ import os
 import random
 import signal
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -124,6 +125,32 @@ def outputs(hone: Hone, records: str) -> np.ndarray:
     values = np.load(result)
     result.unlink()
     return values
+
+
+def test_finals_decide_about_all_tasks_or_none(hone: Hone, kill_seed: int) -> None:
+    """A tuner that is killed in the finals leaves what was adopted before; the next one brings them to their end."""
+    print(f"--kill-seed {kill_seed}")
+    rng = random.Random(kill_seed)
+    arguments = ["--search", "random", "--cost-model", "none", "--trials-per-task", "4"]
+    finished = 0
+    for attempt in range(8):
+        tuner = Tuner(hone, *arguments)
+        wanted = rng.randint(1, 20)
+        while tuner.finals < wanted and tuner.is_running():
+            time.sleep(0.001)
+        time.sleep(rng.uniform(0, 0.05))
+        tuner.kill()
+        rows = read_records(hone.folder / "records.db")
+        check_consistent(rows)
+        decided = Counter(row.task for row in rows if row.in_model)
+        print(f"  {attempt} killed after {tuner.finals} lines about the finals: {decided.total()} decisions")
+        assert set(decided.values()) <= {max(decided.values(), default=0)}, "some tasks were decided about, others not"
+        finished = max(decided.values(), default=0)
+    tuner = Tuner(hone, *arguments)
+    assert tuner.finish() == 0, tuner.errors
+    decided = Counter(row.task for row in read_records(hone.folder / "records.db") if row.in_model)
+    assert set(decided.values()) == {finished + 1}
+    np.testing.assert_allclose(outputs(hone, "records.db"), outputs(hone, "none"), rtol=1e-4, atol=1e-6)
 
 
 def test_kills_lose_at_most_the_trial_under_way(hone: Hone, kills: int, kill_seed: int) -> None:

@@ -83,6 +83,7 @@ class Tuner:
         self.first: dict[str, int] = {}  # what was announced first
         self.lines = 0
         self.trials = 0  # of this run
+        self.finals = 0  # lines about the finals
         self.errors = ""
         self.process = hone.start("tune", *TUNE, "--records", "records.db", "--json", *arguments)
         self.readers = [threading.Thread(target=self._listen), threading.Thread(target=self._complain)]
@@ -95,6 +96,9 @@ class Tuner:
             if not line.endswith("\n"):  # cut off by a kill: not announced
                 break
             told = json.loads(line)
+            if "finals" in told:
+                self.finals += 1
+                continue
             self.first.setdefault(told["key"], told["task_trials"])
             self.announced[told["key"]] = told["task_trials"]
             self.trials = told["trials"]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -200,3 +203,22 @@ def test_the_version_is_the_packages() -> None:
     assert hone.__version__.count(".") == 2
     assert hone.get_device() == "CPU"
     assert hone.get_available_providers() == ["CPUExecutionProvider"]
+
+
+def test_tuning_ends_with_finals_within_the_model(dense: bytes, tmp_path: Path) -> None:
+    path, records = tmp_path / "dense.onnx", tmp_path / "records.db"
+    path.write_bytes(dense)
+    settings = {"trials": 4, "threads": 1, "records": str(records), "search": "random", "cost_model": "none"}
+
+    def decisions() -> list[str]:
+        with closing(sqlite3.connect(records)) as database:
+            rows = database.execute("SELECT tags, candidate FROM records ORDER BY id").fetchall()
+        return [candidate for tags, candidate in rows if json.loads(tags).get("in_model")]
+
+    hone.tune(path, {"x": X}, finals=False, **settings)
+    assert decisions() == []
+    (task,) = hone.tune(path, {"x": X}, patience=0, **settings)
+    assert decisions() == [task.candidate]
+    assert task.tuned_ns > 0 and task.default_ns > 0
+    with pytest.raises(ValueError, match="patience is 2, allowed are 0 to 1"):
+        hone.tune(path, {"x": X}, patience=2, **settings)

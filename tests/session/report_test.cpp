@@ -151,6 +151,23 @@ TEST_F(ReportTest, TellsWhatTuningTriedAndFound) {
   EXPECT_EQ(json.at("failures").at("timeout"), 2);
 }
 
+TEST_F(ReportTest, TellsWhatWasDecidedWithinTheModel) {
+  measure::Record alone = record(5, 3, 100, 4), in_model = record(5, 2, 130, 5);
+  alone.tags = won(210);
+  in_model.tags = measure::adopted_tags({220, record(5, 0, 1, 0).candidate, /*in_model=*/true});
+  in_model.cache = measure::CacheState::Model;
+  store({record(5, 0, 200, 0), record(5, 2, 110, 1), record(5, 3, 90, 2), alone});
+  EXPECT_FALSE(report(5, file())->tasks[0].is_decided_in_model);
+  store({in_model});
+  const Result<Report> made = report(5, file());
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_TRUE(made->tasks[0].is_decided_in_model);
+  EXPECT_EQ(made->tasks[0].chosen_ns, 130);
+  EXPECT_EQ(made->tasks[0].default_ns, 220) << "as it was timed there";
+  EXPECT_EQ(made->tasks[0].trials, 3);
+  EXPECT_EQ(nlohmann::json::parse(to_json(*made)).at("tasks").at(0).at("in_model"), true);
+}
+
 TEST_F(ReportTest, TakesNothingButTheDefaultForTheDefault) {
   measure::Record adopted = record(5, 3, 100, 4);
   adopted.tags = measure::adopted_tags({210, record(5, 2, 1, 0).candidate});  // the first of another space

@@ -64,17 +64,24 @@ Result<std::vector<std::string>> find_tasks(const Records& records, const std::s
   return keys;
 }
 
+/// Whether a record is the comparison that its candidate won, alone or as a part of a model.
+std::string adoption_text(const measure::Record& record) {
+  const std::optional<measure::Adoption> adoption = measure::find_adoption(record);
+  if (!adoption) return "";
+  return adoption->in_model ? "in the model" : "alone";
+}
+
 Result<void> show(const Records& records, const std::string& digits, std::int64_t count) {
   HONE_TRY(const std::vector<std::string> keys, find_tasks(records, digits));
   for (const std::string& key : keys) {
     HONE_TRY(std::vector<measure::Record> found, records.find({.task = key}));
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.min_ns() < b.min_ns(); });
     fmt::print("task {}\n{}\n", key, found.front().task.text);
-    Table table({"min us", "median us", "status", "checked", "candidate"});
+    Table table({"min us", "median us", "status", "checked", "adopted", "candidate"});
     for (std::size_t i = 0; i < std::min(found.size(), static_cast<std::size_t>(count)); ++i) {
       const measure::Record& record = found[i];
       table.add({us_text(record.min_ns()), us_text(record.median_ns()), std::string(to_string(record.status)),
-                 record.is_checked ? "yes" : "no", record.candidate});
+                 record.is_checked ? "yes" : "no", adoption_text(record), record.candidate});
     }
     fmt::print("{}", table.text());
     if (const Result<schedule::Trace> trace = schedule::parse_trace(found.front().trace)) {

@@ -27,7 +27,8 @@ struct TuneOptions {
   std::string time = "5m", space, search, cost_model, cost_model_file, preset = "auto";
   std::int64_t trials = 0, trials_per_task = 0, explore = -1, seed = 1;
   std::string transfer = "on";
-  bool is_json = false;
+  std::int64_t patience = 25;
+  bool has_no_finals = false, is_json = false;
 };
 
 /// Shows how tuning goes on: one line that changes on a terminal, a line now and then elsewhere, or JSON.
@@ -61,12 +62,32 @@ class ProgressView {
       std::fflush(stdout);
       return;
     }
-    has_line_ = true;
-    fmt::print(stderr, "{}{}{}", is_terminal_ ? "\r" : "", line(progress), is_terminal_ ? "\033[K" : "\n");
-    std::fflush(stderr);
+    print(line(progress));
+  }
+
+  void show(const FinalsProgress& finals) {
+    if (is_json_) {
+      fmt::print("{}\n", nlohmann::json{{"finals", finals.stage},
+                                        {"elapsed_s", finals.elapsed_s},
+                                        {"variants", finals.variants},
+                                        {"rounds", finals.rounds}}
+                             .dump());
+      std::fflush(stdout);
+      return;
+    }
+    if (!is_terminal_ && finals.stage == stage_) return;
+    stage_ = finals.stage;
+    const std::string rounds = is_terminal_ && finals.rounds > 0 ? fmt::format(", round {}", finals.rounds) : "";
+    print(fmt::format("finals within the model: {}, {} variants{}", finals.stage, finals.variants, rounds));
   }
 
  private:
+  void print(const std::string& text) {
+    has_line_ = true;
+    fmt::print(stderr, "{}{}{}", is_terminal_ ? "\r" : "", text, is_terminal_ ? "\033[K" : "\n");
+    std::fflush(stderr);
+  }
+
   static nlohmann::json number(double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); }
 
   std::string line(const search::TuneProgress& progress) const {
@@ -82,6 +103,7 @@ class ProgressView {
 
   bool is_json_, is_terminal_, has_line_ = false;
   double peak_, last_s_ = 0;
+  std::string stage_;  ///< of the finals
 };
 
 void show_tasks(const search::TuneReport& report, double peak) {
@@ -104,15 +126,67 @@ void show_tasks(const search::TuneReport& report, double peak) {
   fmt::print("{}", table.text());
 }
 
-void show_report(const search::TuneReport& report, const std::string& model, const std::string& target, double peak) {
+std::string_view verdict_text(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::Assembled:
+      return "each task has what is fastest within the model";
+    case Verdict::Alone:
+      return "each task has what is fastest alone, which is fastest together as well";
+    case Verdict::Default:
+      return "nothing is surely faster than the default";
+  }
+  return "";
+}
+
+void show_finals(const ModelTuneReport& report) {
+  if (!report.finals_error.empty()) fmt::print("no finals: {}\n", report.finals_error);
+  if (!report.finals || report.finals->tasks.empty()) return;
+  const FinalsReport& finals = *report.finals;
+  std::size_t defaults = 0, changed = 0;
+  for (const FinalsDecision& task : finals.tasks) {
+    defaults += task.is_default ? 1 : 0;
+    changed += task.is_changed ? 1 : 0;
+  }
+  fmt::print("finals: {} tasks, {} variants, {} rounds in {}; {} tasks changed, {} back to the default\n",
+             finals.tasks.size(), finals.variants, finals.rounds, time_text(finals.seconds), changed, defaults);
+  fmt::print("the model: {} ms by default, {} ms with what is fastest alone, {} ms now: {}\n",
+             ms_text(finals.default_ns * 1e-6), ms_text(finals.alone_ns * 1e-6), ms_text(finals.chosen_ns * 1e-6),
+             verdict_text(finals.verdict));
+}
+
+/// The same for machines.
+void show_finals_json(const ModelTuneReport& report) {
+  if (!report.finals || report.finals->tasks.empty()) return;
+  nlohmann::json tasks = nlohmann::json::array();
+  for (const FinalsDecision& task : report.finals->tasks)
+    tasks.push_back({{"key", task.key},
+                     {"candidate", nlohmann::json::parse(task.candidate)},
+                     {"is_default", task.is_default},
+                     {"is_changed", task.is_changed}});
+  fmt::print("{}\n", nlohmann::json{{"finals", "decided"},
+                                    {"elapsed_s", report.finals->seconds},
+                                    {"model_default_ns", report.finals->default_ns},
+                                    {"model_alone_ns", report.finals->alone_ns},
+                                    {"model_chosen_ns", report.finals->chosen_ns},
+                                    {"tasks", tasks}}
+                         .dump());
+}
+
+std::string_view end_text(const ModelTuneReport& report) {
+  if (report.is_stopped) return ", stopped";
+  return report.is_patience_over ? ", ended as it gained nothing any more (--patience)" : "";
+}
+
+void show_report(const ModelTuneReport& report, const std::string& model, const std::string& target, double peak) {
   const search::TuneProgress& progress = report.progress;
   fmt::print("{} on {}: {} trials of {} tasks in {}{}\n", model, target, progress.trials, progress.tasks.size(),
-             time_text(progress.elapsed_s), report.is_stopped ? ", stopped" : "");
+             time_text(progress.elapsed_s), end_text(report));
   show_tasks(report, peak);
   if (report.transferred > 0) fmt::print("the cost model began with {} trials of other tasks\n", report.transferred);
   if (progress.best_ns() > 0)
     fmt::print("kernels in all: {} ms before, {} ms now\n", ms_text(progress.first_ns() * 1e-6),
                ms_text(progress.best_ns() * 1e-6));
+  show_finals(report);
 }
 
 Result<void> run_tune(const TuneOptions& options) {
@@ -144,8 +218,14 @@ Result<void> run_tune(const TuneOptions& options) {
   tuner.trials_per_task = options.trials_per_task;
   tuner.stop = &StopOnInterrupt::requested();
   tuner.progress = [&](const search::TuneProgress& progress) { view.show(progress); };
-  HONE_TRY(const search::TuneReport report, tune(session, inputs, tuner, file));
-  if (!options.is_json) show_report(report, model.model, session.target(), peak);
+  const ModelTuning tuning{.has_finals = !options.has_no_finals,
+                           .patience = static_cast<double>(options.patience) / 100,
+                           .progress = [&](const FinalsProgress& finals) { view.show(finals); }};
+  HONE_TRY(const ModelTuneReport report, tune(session, inputs, tuner, file, tuning));
+  if (options.is_json)
+    show_finals_json(report);
+  else
+    show_report(report, model.model, session.target(), peak);
   if (!report.records_error.empty())
     return error(ErrorCode::Unsupported, "not everything that was found is stored: {}", report.records_error);
   if (!options.is_json) fmt::print("stored in {}; from now on used by: hone run {}\n", file, model.model);
@@ -157,7 +237,14 @@ Result<void> run_tune(const TuneOptions& options) {
 Action add_tune(CLI::App& parser) {
   const auto options = std::make_shared<TuneOptions>();
   options->model.add_to(parser);
-  add_text(parser, "--time", options->time, "TIME", "how long to search: 90s, 5m or 1h (5m)");
+  add_text(parser, "--time", options->time, "TIME", "how long to search, finals included: 90s, 5m or 1h (5m)");
+  constexpr std::int64_t kWholeTime = 100;
+  add_number(
+      parser, "--patience", options->patience, 0, kWholeTime,
+      "end when for this percentage of the time so far the kernels gained less than 0.1 % together; 0: never (25)");
+  parser.add_flag("--no-finals", options->has_no_finals,
+                  "adopt what is fastest alone, without timing the best candidates within the running model; what "
+                  "earlier finals decided stays");
   constexpr std::int64_t kMostTrials = 1'000'000'000;
   add_number(parser, "--trials", options->trials, 1, kMostTrials, "how many candidates to measure at most (all)");
   add_number(parser, "--trials-per-task", options->trials_per_task, 1, kMostTrials,
@@ -180,7 +267,8 @@ Action add_tune(CLI::App& parser) {
   add_number(parser, "--explore", options->explore, 0, kMostTrials,
              "trials of a task after which Droplet Search goes on from the best; 0: never (the preset's)");
   add_number(parser, "--tuning-seed", options->seed, 0, kMostTrials, "of random decisions of the search (1)");
-  parser.add_flag("--json", options->is_json, "print a line of JSON for each trial instead");
+  parser.add_flag("--json", options->is_json,
+                  "print a line of JSON for each trial, and each round of the finals, instead");
   return [options] { return run_tune(*options); };
 }
 

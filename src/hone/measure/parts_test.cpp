@@ -224,7 +224,7 @@ TEST(Trial, NamesReadBack) {
   for (int i = 0; i <= static_cast<int>(TrialStatus::NotRun); ++i)
     EXPECT_EQ(find_trial_status(to_string(static_cast<TrialStatus>(i))), static_cast<TrialStatus>(i));
   EXPECT_FALSE(find_trial_status("fine"));
-  for (const CacheState state : {CacheState::Warm, CacheState::Flushed})
+  for (const CacheState state : {CacheState::Warm, CacheState::Flushed, CacheState::Model})
     EXPECT_EQ(find_cache_state(to_string(state)), state);
 }
 

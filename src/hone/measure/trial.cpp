@@ -20,7 +20,8 @@ constexpr Names<TrialStatus, 9> kStatusNames = {{{TrialStatus::Ok, "ok"},
                                                  {TrialStatus::WrongAnswer, "wrong answer"},
                                                  {TrialStatus::NotANumber, "nan"},
                                                  {TrialStatus::NotRun, "not run"}}};
-constexpr Names<CacheState, 2> kCacheNames = {{{CacheState::Warm, "warm"}, {CacheState::Flushed, "flushed"}}};
+constexpr Names<CacheState, 3> kCacheNames = {
+    {{CacheState::Warm, "warm"}, {CacheState::Flushed, "flushed"}, {CacheState::Model, "model"}}};
 
 template <typename Enum, std::size_t kCount>
 std::string_view name_of(const Names<Enum, kCount>& names, Enum value) {

@@ -54,6 +54,7 @@ struct MeasureInput {
 enum class CacheState : std::uint8_t {
   Warm,     ///< the same arguments again and again
   Flushed,  ///< the arguments are evicted before each call, and each sample is one call
+  Model,    ///< as a run of the whole model leaves them; not by a measurer, but by the finals of tuning
 };
 
 /// How programs are timed.
@@ -82,7 +83,7 @@ enum class TrialStatus : std::uint8_t {
 /// "ok", "compile error", "run error", "timeout", "crash", "out of memory", "wrong answer", "nan", "not run".
 std::string_view to_string(TrialStatus status);
 std::optional<TrialStatus> find_trial_status(std::string_view name);
-/// "warm" or "flushed".
+/// "warm", "flushed" or "model".
 std::string_view to_string(CacheState state);
 std::optional<CacheState> find_cache_state(std::string_view name);
 

@@ -68,6 +68,7 @@ struct TaskState {
   std::optional<Incumbent> incumbent;  ///< leads as long as there is one
   Candidate leader;                    ///< adopted, or the default
   bool is_leader_recorded = false;     ///< whether records have it as adopted
+  bool is_decided_in_model = false;    ///< what is adopted won within a model: times of kernels alone do not change it
   double leader_seconds = kInfinity;   ///< when it was timed last
   std::vector<Trial> ok;               ///< all that ran, also in earlier runs
   std::vector<Trial> untold;           ///< what the cost model has not seen yet, failures included
@@ -200,13 +201,25 @@ class Tuner {
       lead(state, *as_recorded, found->record.min_ns());
       if (const std::optional<measure::Adoption> adoption = measure::find_adoption(found->record))
         if (std::isfinite(adoption->first_ns)) state.progress->first_ns = adoption->first_ns;
+      keep_if_decided_in_model(state, *found);
     } else if (found->origin == Origin::Exact && space::parse_candidate(*found->space, found->record.candidate)) {
       lead_from_elsewhere(state, *found);
+      keep_if_decided_in_model(state, *found);
     } else if (const auto fitted =
                    space::parse_candidate(*state.space, space::to_json(*found->space, found->candidate))) {
       starts.insert(starts.begin() + (starts.empty() ? 0 : 1), *fitted);
     }
     return starts;
+  }
+
+  /// What was decided in a model is faster there; alone, it is only as fast as its own trials say.
+  static void keep_if_decided_in_model(TaskState& state, const Reused& found) {
+    const std::optional<measure::Adoption> adoption = measure::find_adoption(found.record);
+    if (!adoption || !adoption->in_model) return;
+    state.is_decided_in_model = true;
+    for (const Trial& trial : state.ok)
+      if (!state.incumbent && trial.candidate == state.leader)
+        state.leader_seconds = std::min(state.leader_seconds, trial.outcome.seconds);
   }
 
   /// Lets a candidate of another space lead: what is found here has to be faster.
@@ -244,7 +257,7 @@ class Tuner {
   bool is_stopped() const { return options_.stop && *options_.stop; }
   bool is_out_of_time() const { return options_.seconds > 0 && seconds_since(start_) >= options_.seconds; }
   bool is_over() const {
-    return is_stopped() || is_out_of_time() ||
+    return is_stopped() || is_out_of_time() || (options_.enough && *options_.enough) ||
            (options_.trials > 0 && report_.progress.trials + under_way_ >= options_.trials);
   }
 
@@ -387,7 +400,7 @@ class Tuner {
       if (rivals[i] == state.space->first() && results[i].is_ok()) first_ns = results[i].min_ns();
     if (std::isfinite(first_ns)) state.progress->first_ns = first_ns;
     const std::string first_json = space::to_json(*state.space, state.space->first());
-    if (best != 0 || !state.is_leader_recorded)
+    if (!state.is_decided_in_model && (best != 0 || !state.is_leader_recorded))
       store(state, *rivals[best], results[best], measure::adopted_tags({first_ns, first_json}));
     state.leader_seconds = results[best].min_ns() * 1e-9;
     state.progress->best_ns = results[best].min_ns();

@@ -72,6 +72,7 @@ struct TunerOptions {
   std::size_t early_stop = 0;           ///< trials without a gain after which a task is left alone; 0: never
   measure::Records* records = nullptr;  ///< null: nothing is kept
   const std::atomic<bool>* stop = nullptr;
+  const std::atomic<bool>* enough = nullptr;  ///< ends the search as running out of time does
   /// Told after each trial, and when a task has a new leader.
   std::function<void(const TuneProgress&)> progress = {};
 };

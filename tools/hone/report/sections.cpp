@@ -273,6 +273,7 @@ void write_task(HtmlWriter& html, const Report& report, std::size_t index) {
     write_fact(html, "intensity", fmt::format("{:.2f} FLOP/byte", task.intensity()));
     write_fact(html, "trials", fmt::format("{}, {} failed", task.trials, task.failed()));
     if (task.origin == Origin::Nearest) write_fact(html, "tuned for", shapes_label(task.near_shapes));
+    if (task.is_decided_in_model) write_fact(html, "decided", "within the running model");
     write_fact(html, "key", task.key);
   }
   write_failures(html, task);

@@ -117,6 +117,7 @@ std::string adopted_tags(const Adoption& adoption) {
   Json tags = {{"adopted", true}};
   if (std::isfinite(adoption.first_ns)) tags["first_ns"] = adoption.first_ns;
   if (!adoption.first.empty()) tags["first"] = parse_or_null(adoption.first);
+  if (adoption.in_model) tags["in_model"] = true;
   return tags.dump();
 }
 
@@ -128,6 +129,7 @@ std::optional<Adoption> find_adoption(const Record& record) {
   Adoption adoption{std::numeric_limits<double>::infinity()};
   if (ns != tags.end() && ns->is_number()) adoption.first_ns = ns->get<double>();
   if (first != tags.end()) adoption.first = first->dump();
+  adoption.in_model = tags.value("in_model", Json()) == true;
   return adoption;
 }
 

@@ -45,6 +45,7 @@ Record make_record(TaskKey task, std::string target, std::string candidate, std:
 struct Adoption {
   double first_ns = 0;     ///< what the first candidate of its space took there; infinity if that is not known
   std::string first = {};  ///< that candidate as JSON; empty if that is not known
+  bool in_model = false;   ///< they were timed as parts of a running model, not alone: see finals.h
 };
 
 /// The tags of a record that tuning settles on; see Records::adopted.
