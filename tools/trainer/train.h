@@ -45,8 +45,8 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
                   const std::vector<std::size_t>& targets, const TrainOptions& options,
                   const std::function<void(const EpochReport&)>& told);
 
-/// The scores of all samples by a head, or of the first so many.
-std::vector<double> predict(const TorchNetwork& network, const cost::TrainingSet& samples, std::size_t head,
-                            std::size_t most = std::numeric_limits<std::size_t>::max());
+/// The scores of all samples for a target, by its place in the data set, and by its head; or of the first so many.
+std::vector<double> predict(const TorchNetwork& network, const cost::TrainingSet& samples, std::size_t target,
+                            std::size_t head, std::size_t most = std::numeric_limits<std::size_t>::max());
 
 }  // namespace hone::trainer
