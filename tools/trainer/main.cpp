@@ -4,6 +4,7 @@
 ///
 /// OUT is written whenever an epoch is the best so far, so that nothing is lost when training is interrupted.
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <fstream>
@@ -21,6 +22,7 @@ struct Options {
   std::vector<std::string> targets, vectors;
   TrainOptions training;
   std::int64_t width = 0;
+  double rate = 0;  ///< 0: the network's own
   bool has_no_mask = false, has_no_positions = false, pairs_across_tasks = false, validates_on_programs = false;
   int threads = 0;
 };
@@ -102,6 +104,8 @@ Result<void> run(Options options) {
   training.pairs_within_tasks = !is_published && !options.pairs_across_tasks;
   training.validates_on_tasks = !is_published && !options.validates_on_programs;
   training.is_steady |= is_published;
+  constexpr double kOursRate = 1e-3;  // small networks stand more
+  training.rate = options.rate > 0 ? options.rate : options.network == "tlp2" ? kOursRate : training.rate;
   spec.notes = {{"data", options.data},
                 {"samples", fmt::format("{}", samples.size())},
                 {"loss", training.loss},
@@ -175,7 +179,7 @@ int main(int argc, char** argv) {
   app.add_option("--epochs", training.epochs, "how often all samples are seen at most")->check(CLI::Range(1, 100000));
   app.add_option("--patience", training.patience, "epochs without a gain to end after")->check(CLI::Range(1, 100000));
   app.add_option("--batch", training.batch, "samples at a time")->check(CLI::Range(2, 65536));
-  app.add_option("--rate", training.rate, "of learning")->check(CLI::PositiveNumber);
+  app.add_option("--rate", options.rate, "of learning, instead of the network's own")->check(CLI::PositiveNumber);
   app.add_option("--label-share", training.label_share, "of the labels of the first target")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--seed", training.seed, "of everything that is drawn");

@@ -309,13 +309,18 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
       const Tensor scores = network.forward(sentences_of(network.spec(), samples, batch.items, targets));
       report.validation_loss += loss_of(scores, batch, labels, options).loss / static_cast<double>(checks.size());
     }
-    const cost::TopScores top =
-        cost::evaluate_tasks(data, validation, targets[0], predict(network, validation, targets[0], 0));
-    report.top_1 = top.top_1;
-    report.top_5 = top.top_5;
+    const std::size_t first = options.label_share < 1 ? 1 : 0;  // labels that are hidden choose nothing either
+    for (std::size_t h = first; h < targets.size(); ++h) {
+      const cost::TopScores top =
+          cost::evaluate_tasks(data, validation, targets[h], predict(network, validation, targets[h], h));
+      report.top_1 += top.top_1 / static_cast<double>(targets.size() - first);
+      report.top_5 += top.top_5 / static_cast<double>(targets.size() - first);
+    }
     report.elapsed_s = std::chrono::duration<double>(Clock::now() - start).count();
     report.left_s = report.elapsed_s / epoch * (options.epochs - epoch);
-    report.is_best = report.validation_loss < best.validation_loss;
+    const bool is_scored = options.validates_on_tasks && first < targets.size();
+    report.is_best = std::isfinite(report.validation_loss) &&
+                     (is_scored ? report.top_1 > best.top_1 : report.validation_loss < best.validation_loss);
     if (report.is_best) {
       best = report;
       best_weights = network.weights();

@@ -34,13 +34,13 @@ struct TrainOptions {
 struct EpochReport {
   int epoch = 0, epochs = 0;
   double loss = 0, validation_loss = 0;
-  double top_1 = 0, top_5 = 0;  ///< on what was held back, by the first head
+  double top_1 = 0, top_5 = 0;  ///< on what was held back, the mean over targets all of whose labels may be seen
   double elapsed_s = 0, left_s = 0;
   bool is_best = false;
 };
 
 /// Trains a network whose heads are for `targets`, by place in the data set, and leaves it at its best epoch; returns
-/// that epoch's report.
+/// that epoch's report. The best has the highest top-1 score on tasks that were held back, or else the smallest loss.
 EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::TrainingSet& samples,
                   const std::vector<std::size_t>& targets, const TrainOptions& options,
                   const std::function<void(const EpochReport&)>& told);

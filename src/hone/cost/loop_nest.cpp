@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 
 namespace hone::cost {
 namespace {
@@ -12,9 +13,10 @@ bool contains(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// Nothing counts as a thousandth.
 float log_of(double value) {
-  constexpr float kScale = 2;
-  return static_cast<float>(std::log2(std::max(value, 1e-3))) / kScale;
+  constexpr double kScale = 2, kNothing = 1e-3;
+  return static_cast<float>(std::log2(std::max(value, kNothing)) / kScale);
 }
 
 double stride_along(const NestLoop& at, std::size_t access) {
@@ -81,82 +83,88 @@ LoopNest nest_of(const TraceWalk& walk, std::size_t block, const TraceMarks& mar
   return nest;
 }
 
-std::array<float, kTileNumbers> tile_numbers(const LoopNest& nest, const VectorUnit& unit) {
-  const auto lanes = static_cast<double>(unit.lanes), registers = static_cast<double>(unit.registers);
-  double width = 1;                                        // of the vectorized loop
-  double tile = 1, steps = 1;                              // rows of vectors, and sums at each, in straight code
-  double run = 1;                                          // steps of sums until they are moved
-  double outside = 1, waste = 1;                           // sums that are begun anew outside of that; what splits added
-  std::array<double, NaiveAxis::kAccesses> along, moved;   // stride in a vector, and rows of the tile that move it
+InnerTile inner_tile(const LoopNest& nest, const VectorUnit& unit) {
+  InnerTile tile;
+  const std::size_t accesses = nest.block ? nest.block->accessed.size() : 0;
+  std::array<double, NaiveAxis::kAccesses> along, moved;  // by each access: its stride in a vector, and its rows
   along.fill(0);
   moved.fill(1);
-  const NestLoop* rolled = nullptr;  // the innermost loop that stays one
-  bool is_running = true;
-  double in_cache = 0;  // bytes that are touched until the sums move
-  constexpr double kBytes = 4;
+  double used = 1;  // the share of iterations that is not waste
+  bool is_first = true, is_running = true;
   for (const NestLoop& at : nest.loops) {
     const auto extent = static_cast<double>(at.loop->extent);
-    waste *= 1 - at.loop->waste;
-    if (at.is_straight) {
-      if (at.is_vector) {
-        width = extent;
-        for (std::size_t a = 0; a < along.size(); ++a) along[a] = stride_along(at, a);
-      } else if (at.loop->is_reduction) {
-        steps *= extent;
-      } else {
-        tile *= extent;
-        for (std::size_t a = 0; a < moved.size(); ++a)
-          if (stride_along(at, a) != 0) moved[a] *= extent;
-      }
-    } else if (!rolled) {
-      rolled = &at;
+    const bool is_sum = at.loop->is_reduction;
+    used *= 1 - at.loop->waste;
+    if (!at.is_straight) {
+      if (is_first) tile.is_in_sum = is_sum;
+      is_first = false;
+      is_running &= is_sum;
+    } else if (at.is_vector) {
+      tile.width = extent;
+      for (std::size_t a = 0; a < along.size(); ++a) along[a] = stride_along(at, a);
+    } else if (is_sum) {
+      tile.steps *= extent;
+    } else {
+      tile.rows *= extent;
+      for (std::size_t a = 0; a < moved.size(); ++a)
+        if (stride_along(at, a) != 0) moved[a] *= extent;
     }
-    if (!at.loop->is_reduction && !at.is_straight) is_running = false;
-    if (at.loop->is_reduction) (is_running ? run : outside) *= extent;
-    if (is_running) {
-      in_cache = 0;
-      for (const double elements : at.covered) in_cache += elements * kBytes;
-    }
+    if (is_sum) (is_running ? tile.run : tile.outside) *= extent;
+    if (!is_running) continue;
+    constexpr double kBytes = 4;
+    tile.bytes = std::accumulate(at.covered.begin(), at.covered.end(), 0.0) * kBytes;
   }
-  const double vectors = std::ceil(width / lanes);
-  const double sums = tile * vectors;
-  double whole = 0, single = 0, gathered = 0;  // loads at a step: vectors, numbers for all lanes, lanes one by one
-  double least = 1e9;
-  const std::size_t accesses = nest.block ? nest.block->accessed.size() : 0;
+  tile.waste = 1 - used;
+  tile.vectors = std::ceil(tile.width / static_cast<double>(unit.lanes));
+  tile.sums = tile.rows * tile.vectors;
+  const auto is_whole = [&](std::size_t a) { return along[a] == 1 || (along[a] != 0 && nest.is_packed[a]); };
+  double held = 0;  // what one operand takes while the other passes by
   for (std::size_t a = 1; a < accesses; ++a) {
-    const bool is_whole = along[a] == 1 || (along[a] != 0 && nest.is_packed[a]);
-    const double loads = moved[a] * (along[a] == 0 ? 1 : is_whole ? vectors : width);
-    (along[a] == 0 ? single : is_whole ? whole : gathered) += loads;
-    least = std::min(least, along[a] == 0 ? 1 : moved[a] * vectors);
+    const bool is_single = along[a] == 0;
+    if (is_single)
+      tile.single += moved[a];
+    else if (is_whole(a))
+      tile.whole += moved[a] * tile.vectors;
+    else
+      tile.gathered += moved[a] * tile.width;
+    const double takes = is_single ? 1 : moved[a] * tile.vectors;
+    held = a == 1 ? takes : std::min(held, takes);
   }
-  if (accesses <= 1) least = 0;
-  const double live = sums + least + 1;
-  const double loads = whole + single + gathered;
-  const bool stores_whole = along[0] == 1 || (along[0] != 0 && accesses > 0 && nest.is_packed[0]);
-  return {log_of(width),
-          log_of(width / lanes),
-          static_cast<float>(width / (vectors * lanes)),
-          log_of(tile),
-          log_of(sums),
-          log_of(live),
-          log_of(live / registers),
-          live > registers ? 1.0F : 0.0F,
-          static_cast<float>(std::min(2.0, std::max(0.0, live / registers - 1))),
-          static_cast<float>(std::min(1.0, live / registers)),
-          log_of(whole),
-          log_of(single),
-          log_of(gathered),
-          log_of(sums / std::max(1.0, loads)),
-          log_of(steps),
-          log_of(steps * sums),
-          log_of(run),
-          log_of(outside),
-          log_of(in_cache),
-          static_cast<float>(1 - waste),
-          stores_whole ? 1.0F : 0.0F,
-          rolled && rolled->loop->is_reduction ? 1.0F : 0.0F,
+  tile.live = tile.sums + held + 1;
+  tile.stores_whole = accesses > 0 && is_whole(0);
+  return tile;
+}
+
+std::array<float, kTileNumbers> tile_numbers(const InnerTile& tile, const VectorUnit& unit) {
+  const auto lanes = static_cast<double>(unit.lanes);
+  const double filled = tile.live / static_cast<double>(unit.registers);
+  const double loads = tile.whole + tile.single + tile.gathered;
+  const auto flag = [](bool is) { return is ? 1.0F : 0.0F; };
+  constexpr double kMostSpilled = 2;
+  return {log_of(tile.width),
+          log_of(tile.width / lanes),
+          static_cast<float>(tile.width / (tile.vectors * lanes)),
+          log_of(tile.rows),
+          log_of(tile.sums),
+          log_of(tile.live),
+          log_of(filled),
+          flag(filled > 1),
+          static_cast<float>(std::clamp(filled - 1, 0.0, kMostSpilled)),
+          static_cast<float>(std::min(1.0, filled)),
+          log_of(tile.whole),
+          log_of(tile.single),
+          log_of(tile.gathered),
+          log_of(tile.sums / std::max(1.0, loads)),
+          log_of(tile.steps),
+          log_of(tile.steps * tile.sums),
+          log_of(tile.run),
+          log_of(tile.outside),
+          log_of(tile.bytes),
+          static_cast<float>(tile.waste),
+          flag(tile.stores_whole),
+          flag(tile.is_in_sum),
           log_of(lanes),
-          unit.has_fma ? 1.0F : 0.0F};
+          flag(unit.has_fma)};
 }
 
 }  // namespace hone::cost

@@ -46,9 +46,24 @@ struct LoopNest {
 };
 LoopNest nest_of(const TraceWalk& walk, std::size_t block, const TraceMarks& marks);
 
-/// What the innermost loops of a nest are on a target: how many registers they fill, what they load for each
-/// multiplication, how long they run between two moves of their sums. The order is that of kTileNames.
+/// What the innermost loops of a nest are on a target, as far as they become straight code.
+struct InnerTile {
+  double width = 1;                            ///< of the vectorized loop, in numbers
+  double vectors = 1;                          ///< that are as wide
+  double rows = 1, sums = 1;                   ///< of vectors, and vectors in them all: what is summed up in registers
+  double steps = 1;                            ///< of sums, in straight code
+  double whole = 0, single = 0, gathered = 0;  ///< loads at a step: vectors, numbers for all lanes, lanes one by one
+  double live = 1;                             ///< registers that are wanted at a time
+  double run = 1, outside = 1;                 ///< steps of sums until these are moved, and how often they come back
+  double bytes = 0;                            ///< that are touched until sums are moved
+  double waste = 0;                            ///< the share of iterations that splits added
+  bool stores_whole = false;                   ///< whether vectors are stored as such
+  bool is_in_sum = false;                      ///< whether the loop around is one over a sum
+};
+InnerTile inner_tile(const LoopNest& nest, const VectorUnit& unit);
+
+/// The same as numbers for networks, about as large as each other.
 inline constexpr std::size_t kTileNumbers = 24;
-std::array<float, kTileNumbers> tile_numbers(const LoopNest& nest, const VectorUnit& unit);
+std::array<float, kTileNumbers> tile_numbers(const InnerTile& tile, const VectorUnit& unit);
 
 }  // namespace hone::cost

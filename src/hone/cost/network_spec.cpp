@@ -34,8 +34,8 @@ Result<NetworkSpec> make_network_spec(std::string_view name) {
     HONE_TRY(const std::unique_ptr<SentenceWriter> writer, make_sentence_writer("tlp2"));
     spec.schema = writer->schema();
     spec.shape = writer->shape();
-    spec.layers = {128, 128};
-    spec.head = {128, 64};
+    spec.layers = {64, 64};
+    spec.head = {64, 32};
     spec.is_masked = spec.has_positions = spec.has_one_head = true;
   } else if (name == "tenset-mlp") {
     spec.body = "sum";

@@ -43,7 +43,7 @@ constexpr std::array<std::string_view, 32> kTlp2Words = {"split",
                                                          "(axis)",
                                                          "(tile)"};
 
-constexpr SentenceShape kTlp2Shape = {64, 64 + kTileNumbers};
+constexpr SentenceShape kTlp2Shape = {32, 64 + kTileNumbers};
 
 // Where the groups of columns begin.
 constexpr std::size_t kWord = 1, kLoop = 33, kBlock = 47, kNumbers = 53, kPlace = 61, kTile = 64;
@@ -149,7 +149,8 @@ class Tlp2Writer : public SentenceWriter {
       write_step(step);
       walk_.apply(step);
     }
-    const std::array<float, kTileNumbers> numbers = tile_numbers(nest_of(walk_, naive.main, marks_), unit_);
+    const std::array<float, kTileNumbers> numbers = 
+        tile_numbers(inner_tile(nest_of(walk_, naive.main, marks_), unit_), unit_);
     std::copy(numbers.begin(), numbers.end(), tile.begin() + kTile);
     return used_;
   }
@@ -182,13 +183,13 @@ class Tlp2Writer : public SentenceWriter {
     // Visitors may change what they are shown, this one does not.
     schedule::show(const_cast<schedule::Step&>(step), fields);
     const std::size_t word = kWords[step.index()];
+    if (std::holds_alternative<schedule::Reorder>(step)) return;  // the first row tells what comes of it
     if (fields.loops) return write_list(word, *fields.loops);
     const WalkedLoop* loop = fields.loop.empty() ? nullptr : walk_.find_loop(fields.loop);
     if (!fields.variable.empty()) loop = walk_.find_variable(fields.block, fields.variable);
-    const bool is_mark = std::holds_alternative<schedule::Parallel>(step) ||
-                         std::holds_alternative<schedule::Vectorize>(step) ||
-                         std::holds_alternative<schedule::Unroll>(step);
-    if (is_mark && loop && loop->name == fields.loop && loop->extent == 1) return;
+    const bool is_mark =
+        std::holds_alternative<schedule::Vectorize>(step) || std::holds_alternative<schedule::Unroll>(step);
+    if (is_mark && loop && loop->name == fields.loop && (loop->extent == 1 || loop->block == naive_->main)) return;
     const std::span<float> row = next_row(word);
     if (loop) describe_loop(row, *loop, fields.loop);
     const std::size_t block = !fields.block.empty()    ? walk_.find_block(fields.block)
