@@ -30,8 +30,8 @@ class Network {
   /// An error that names both unless it reads sentences of this schema.
   Result<void> check_schema(std::string_view schema) const;
 
-  /// Scores sentences, as many numbers each as the spec says, by the head of a target of the spec (its place there); the
-  /// higher the faster. The first call compiles.
+  /// Scores sentences, as many numbers each as the spec says, by the head of a target of the spec (its place there);
+  /// the higher the faster. The first call compiles.
   Result<std::vector<double>> predict(std::span<const float> sentences, std::size_t head, int threads = 0);
   /// Scores all samples of a set, whose schema must be the network's, as they are for a target of the set.
   Result<std::vector<double>> predict(const cost::TrainingSet& samples, std::size_t target, std::size_t head,

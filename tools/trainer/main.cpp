@@ -171,9 +171,10 @@ int main(int argc, char** argv) {
   app.add_option("--network", options.network, "tlp, tlp2 or tenset-mlp");
   app.add_option("--body", options.body, "attention or lstm")->check(CLI::IsMember({"attention", "lstm"}));
   app.add_option("--target", options.targets, "a target of the data set, or a part of its text; each gets a head");
-  app.add_option("--vectors", options.vectors,
-                 "of each target of the data set: registers, lanes of 32 bits, and whether it multiplies and adds at once, "
-                 "like 16x8+fma");
+  app.add_option(
+      "--vectors", options.vectors,
+      "of each target of the data set: registers, lanes of 32 bits, and whether it multiplies and adds at once, "
+      "like 16x8+fma");
   app.add_option("--from", options.from, "weights to begin with");
   app.add_option("--loss", training.loss, "rank or mse")->check(CLI::IsMember({"rank", "mse"}));
   app.add_option("--epochs", training.epochs, "how often all samples are seen at most")->check(CLI::Range(1, 100000));

@@ -45,8 +45,7 @@ std::vector<Batch> make_batches(const cost::TrainingSet& set, std::vector<Item> 
     const auto key = [&](const Item& item) { return std::pair(set.tasks[item.sample], item.head); };
     std::stable_sort(items.begin(), items.end(), [&](const Item& a, const Item& b) { return key(a) < key(b); });
     for (const Item& item : items) {
-      const bool is_new =
-          groups.empty() || groups.back().size() == kGroup || key(groups.back().front()) != key(item);
+      const bool is_new = groups.empty() || groups.back().size() == kGroup || key(groups.back().front()) != key(item);
       if (is_new) groups.emplace_back();
       groups.back().push_back(item);
     }

@@ -24,7 +24,7 @@ struct VectorUnit {
 /// What steps say about loops and buffers besides their order, by names.
 struct TraceMarks {
   std::vector<std::string_view> parallel, vectorized, unrolled;
-  std::vector<std::string_view> packed;                             ///< buffers whose layout was made to fit the loops
+  std::vector<std::string_view> packed;                            ///< buffers whose layout was made to fit the loops
   std::vector<std::pair<std::string_view, std::int64_t>> budgets;  ///< loops inside of which so much may be unrolled
 };
 TraceMarks find_marks(const schedule::Trace& trace);
@@ -33,8 +33,8 @@ TraceMarks find_marks(const schedule::Trace& trace);
 struct NestLoop {
   const WalkedLoop* loop = nullptr;
   bool is_parallel = false, is_vector = false;
-  bool is_straight = false;  ///< vectorized or unrolled, and so is everything inside
-  double points = 1;         ///< of the loop and those inside it
+  bool is_straight = false;                               ///< vectorized or unrolled, and so is everything inside
+  double points = 1;                                      ///< of the loop and those inside it
   std::array<double, NaiveAxis::kAccesses> covered = {};  ///< by the same
 };
 

@@ -149,7 +149,7 @@ class Tlp2Writer : public SentenceWriter {
       write_step(step);
       walk_.apply(step);
     }
-    const std::array<float, kTileNumbers> numbers = 
+    const std::array<float, kTileNumbers> numbers =
         tile_numbers(inner_tile(nest_of(walk_, naive.main, marks_), unit_), unit_);
     std::copy(numbers.begin(), numbers.end(), tile.begin() + kTile);
     return used_;
