@@ -317,9 +317,7 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
     }
     report.elapsed_s = std::chrono::duration<double>(Clock::now() - start).count();
     report.left_s = report.elapsed_s / epoch * (options.epochs - epoch);
-    const bool is_scored = options.validates_on_tasks && first < targets.size();
-    report.is_best = std::isfinite(report.validation_loss) &&
-                     (is_scored ? report.top_1 > best.top_1 : report.validation_loss < best.validation_loss);
+    report.is_best = report.validation_loss < best.validation_loss;
     if (report.is_best) {
       best = report;
       best_weights = network.weights();

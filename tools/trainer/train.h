@@ -40,7 +40,8 @@ struct EpochReport {
 };
 
 /// Trains a network whose heads are for `targets`, by place in the data set, and leaves it at its best epoch; returns
-/// that epoch's report. The best has the highest top-1 score on tasks that were held back, or else the smallest loss.
+/// that epoch's report. The best has the smallest loss on what was held back: top-1 scores of so
+/// few tasks jump from epoch to epoch.
 EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::TrainingSet& samples,
                   const std::vector<std::size_t>& targets, const TrainOptions& options,
                   const std::function<void(const EpochReport&)>& told);
