@@ -109,8 +109,9 @@ Result<void> score_baselines(const cost::Dataset& data, std::uint64_t seed) {
 Result<void> score_network(const cost::Dataset& data, const std::string& file, const std::vector<double>& margins,
                            std::uint64_t seed) {
   HONE_TRY(Network network, Network::load(file));
+  HONE_TRY(const std::vector<cost::VectorUnit> units, vector_units(data));
   HONE_TRY(const cost::TrainingSet test,
-           cost::make_training_set(data, cost::language_of(network.spec()), cost::Part::Test));
+           cost::make_training_set(data, cost::language_of(network.spec()), cost::Part::Test, units));
   HONE_TRY(const std::vector<HeadScores> heads, score_heads(network, data, test));
   for (const HeadScores& head : heads) {
     const std::string& target = data.targets[head.target];

@@ -46,9 +46,9 @@ Result<Network> Network::parse(std::string_view bytes, const std::string& name) 
   Network network;
   const Result<cost::NetworkSpec> spec = cost::parse_network_spec(note->second);
   if (!spec) return error(spec.error().code, "cost model '{}': {}", name, spec.error().message);
-  if (graph->outputs.size() != spec->targets.size())
-    return error(ErrorCode::ParseError, "cost model '{}' has {} heads for {} targets", name, graph->outputs.size(),
-                 spec->targets.size());
+  if (graph->outputs.size() != spec->heads())
+    return error(ErrorCode::ParseError, "cost model '{}' has {} heads, {} are described", name, graph->outputs.size(),
+                 spec->heads());
   network.spec_ = *spec;
   network.bytes_ = bytes;
   network.name_ = name;
@@ -75,6 +75,7 @@ Result<std::vector<double>> Network::predict(std::span<const float> sentences, s
   const std::size_t size = spec_.shape.size(), count = sentences.size() / size;
   HONE_CHECK(count * size == sentences.size(), "{} numbers are no sentences of {}", sentences.size(), size);
   HONE_CHECK(head < spec_.targets.size(), "head {} of {}", head, spec_.targets.size());
+  if (spec_.has_one_head) head = 0;
   std::vector<double> scores;
   if (count == 0) return scores;
   HONE_TRY(const Session* session, this->session(head, threads));
@@ -97,13 +98,27 @@ Result<std::vector<double>> Network::predict(std::span<const float> sentences, s
   return scores;
 }
 
-Result<std::vector<double>> Network::predict(const cost::TrainingSet& samples, std::size_t head, int threads) {
+Result<std::vector<double>> Network::predict(const cost::TrainingSet& samples, std::size_t target, std::size_t head,
+                                             int threads) {
   HONE_TRY(check_schema(samples.schema));
   const std::size_t size = samples.shape.size();
   std::vector<float> sentences(samples.size() * size);
   for (std::size_t i = 0; i < samples.size(); ++i)
-    samples.copy_sentence(i, std::span(sentences).subspan(i * size, size));
+    samples.copy_sentence(i, target, std::span(sentences).subspan(i * size, size));
   return predict(sentences, head, threads);
+}
+
+cost::VectorUnit vector_unit(const codegen::Target& target) {
+  return {.lanes = target.lanes(32), .registers = target.vector_registers, .has_fma = target.has_fma};
+}
+
+Result<std::vector<cost::VectorUnit>> vector_units(const cost::Dataset& data) {
+  std::vector<cost::VectorUnit> units;
+  for (const std::string& text : data.targets) {
+    HONE_TRY(const codegen::Target target, codegen::parse_target(text));
+    units.push_back(vector_unit(target));
+  }
+  return units;
 }
 
 Result<std::vector<HeadScores>> score_heads(Network& network, const cost::Dataset& data,
@@ -114,9 +129,9 @@ Result<std::vector<HeadScores>> score_heads(Network& network, const cost::Datase
     const std::string& target = network.spec().targets[head];
     const std::optional<std::size_t> place = data.find_target(target);
     if (!place) return error(ErrorCode::NotFound, "the data set has nothing measured on '{}'", target);
-    HONE_TRY(network.predict(samples, head));  // compiles it
+    HONE_TRY(network.predict(samples, *place, head));  // compiles it
     const Clock::time_point begin = Clock::now();
-    HONE_TRY(std::vector<double> scores, network.predict(samples, head));
+    HONE_TRY(std::vector<double> scores, network.predict(samples, *place, head));
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     all.push_back({*place, std::move(scores), static_cast<double>(samples.size()) / seconds});
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/codegen/target.h"
 #include "hone/cost/dataset.h"
 #include "hone/cost/network_spec.h"
 #include "hone/cost/training_set.h"
@@ -29,11 +30,12 @@ class Network {
   /// An error that names both unless it reads sentences of this schema.
   Result<void> check_schema(std::string_view schema) const;
 
-  /// Scores sentences, as many numbers each as the spec says, by the head of a target; the higher the faster. The first
-  /// call compiles.
+  /// Scores sentences, as many numbers each as the spec says, by the head of a target of the spec (its place there);
+  /// the higher the faster. The first call compiles.
   Result<std::vector<double>> predict(std::span<const float> sentences, std::size_t head, int threads = 0);
-  /// Scores all samples of a set, whose schema must be the network's.
-  Result<std::vector<double>> predict(const cost::TrainingSet& samples, std::size_t head, int threads = 0);
+  /// Scores all samples of a set, whose schema must be the network's, as they are for a target of the set.
+  Result<std::vector<double>> predict(const cost::TrainingSet& samples, std::size_t target, std::size_t head,
+                                      int threads = 0);
 
  private:
   Result<const Session*> session(std::size_t head, int threads);
@@ -42,6 +44,11 @@ class Network {
   std::string bytes_, name_;
   std::map<std::size_t, Session> sessions_;  ///< by head
 };
+
+/// The vectors that a target computes with.
+cost::VectorUnit vector_unit(const codegen::Target& target);
+/// Those of all targets of a data set, for make_training_set.
+Result<std::vector<cost::VectorUnit>> vector_units(const cost::Dataset& data);
 
 /// What a head makes of all samples of a set.
 struct HeadScores {

@@ -139,15 +139,15 @@ Result<graph::Graph> network_graph(const cost::NetworkSpec& spec, const cost::We
   for (std::int64_t i = 0; i < cost::kResidualLayers; ++i)
     x = write.op("Add", {write.relu(write.linear(x, fmt::format("residual.{}", i))), x});
   const std::size_t layers = spec.head.size() + 1;
-  for (std::size_t t = 0; t < spec.targets.size(); ++t) {
+  for (std::size_t h = 0; h < spec.heads(); ++h) {
     ValueId y = x;
     for (std::size_t i = 0; i < layers; ++i) {
-      y = write.linear(y, fmt::format("head.{}.{}", t, i));
+      y = write.linear(y, fmt::format("head.{}.{}", h, i));
       if (i + 1 < layers) y = write.relu(y);
     }
     if (has_rows && spec.is_masked) y = write.op("Mul", {y, counts});
     if (has_rows) y = write.sum(y, 1);
-    write.output(write.reshape(y, {-1}), fmt::format("score{}", t));
+    write.output(write.reshape(y, {-1}), fmt::format("score{}", h));
   }
   graph::Graph graph = write.take();
   graph.name = spec.name;

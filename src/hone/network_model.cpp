@@ -93,7 +93,8 @@ std::size_t head_for(const cost::NetworkSpec& spec, const codegen::Target& targe
 Result<std::unique_ptr<cost::CostModel>> make_network_model(std::string_view name, Network network,
                                                             const codegen::Target& target,
                                                             const cost::ModelOptions& options) {
-  HONE_TRY(std::unique_ptr<cost::SentenceWriter> writer, cost::make_sentence_writer(cost::language_of(network.spec())));
+  HONE_TRY(std::unique_ptr<cost::SentenceWriter> writer,
+           cost::make_sentence_writer(cost::language_of(network.spec()), vector_unit(target)));
   HONE_TRY(network.check_schema(writer->schema()));
   const std::size_t head = head_for(network.spec(), target);
   return std::make_unique<NetworkModel>(name, std::move(network), head, std::move(writer), options);

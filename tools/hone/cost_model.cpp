@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
+#include <optional>
 
 #include "command.h"
 #include "describe.h"
@@ -43,8 +44,9 @@ Result<void> check_scores(const std::string& onnx, const std::string& scores_fil
   constexpr double kLargest = 1e-4;
   HONE_TRY(Network network, Network::load(onnx));
   HONE_TRY(const cost::Dataset data, cost::read_dataset(data_file));
+  HONE_TRY(const std::vector<cost::VectorUnit> units, vector_units(data));
   HONE_TRY(const cost::TrainingSet samples,
-           cost::make_training_set(data, cost::language_of(network.spec()), cost::Part::Training));
+           cost::make_training_set(data, cost::language_of(network.spec()), cost::Part::Training, units));
   const std::size_t heads = network.spec().targets.size();
   std::ifstream in(scores_file);
   const std::vector<double> known{std::istream_iterator<double>(in), {}};
@@ -53,9 +55,12 @@ Result<void> check_scores(const std::string& onnx, const std::string& scores_fil
     return error(ErrorCode::ParseError, "'{}' has {} scores, which are not {} for each of {} samples at most",
                  scores_file, known.size(), heads, samples.size());
   std::vector<float> sentences(count * size);
-  for (std::size_t i = 0; i < count; ++i) samples.copy_sentence(i, std::span(sentences).subspan(i * size, size));
   double largest = 0;
   for (std::size_t h = 0; h < heads; ++h) {
+    const std::optional<std::size_t> target = data.find_target(network.spec().targets[h]);
+    if (!target) return error(ErrorCode::NotFound, "the data set has no target '{}'", network.spec().targets[h]);
+    for (std::size_t i = 0; i < count; ++i)
+      samples.copy_sentence(i, *target, std::span(sentences).subspan(i * size, size));
     HONE_TRY(const std::vector<double> found, network.predict(sentences, h));
     for (std::size_t i = 0; i < count; ++i) {
       const double torch = known[i * heads + h];
@@ -83,6 +88,10 @@ Result<void> train(const CostModelOptions& options) {
   add("--seed", fmt::format("{}", options.seed));
   add("--label-share", fmt::format("{:g}", static_cast<double>(options.label_percent) / 100));
   for (const std::string& target : options.targets) add("--target", target);
+  HONE_TRY(const cost::Dataset data, cost::read_dataset(options.file));
+  HONE_TRY(const std::vector<cost::VectorUnit> units, vector_units(data));
+  for (const cost::VectorUnit& unit : units)
+    add("--vectors", fmt::format("{}x{}{}", unit.registers, unit.lanes, unit.has_fma ? "+fma" : ""));
   if (!options.from.empty()) add("--from", options.from);
   HONE_TRY(run_trainer(arguments));
   HONE_TRY(export_weights(weights, options.other));
@@ -129,8 +138,9 @@ Result<void> evaluate(const CostModelOptions& options) {
   HONE_TRY(const cost::Dataset data, cost::read_dataset(options.other));
   if (options.file == "ansor") return evaluate_trees(data, static_cast<std::uint64_t>(options.seed));
   HONE_TRY(Network network, Network::load(options.file));
+  HONE_TRY(const std::vector<cost::VectorUnit> units, vector_units(data));
   HONE_TRY(const cost::TrainingSet test,
-           cost::make_training_set(data, cost::language_of(network.spec()), cost::Part::Test));
+           cost::make_training_set(data, cost::language_of(network.spec()), cost::Part::Test, units));
   HONE_TRY(const std::vector<HeadScores> heads, score_heads(network, data, test));
   for (const HeadScores& head : heads) {
     show_scores(network.spec().name, data.targets[head.target],

@@ -4,6 +4,7 @@
 ///
 /// OUT is written whenever an epoch is the best so far, so that nothing is lost when training is interrupted.
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <fstream>
@@ -18,9 +19,10 @@ namespace {
 
 struct Options {
   std::string data, out, network = "tlp2", body = "attention", from;
-  std::vector<std::string> targets;
+  std::vector<std::string> targets, vectors;
   TrainOptions training;
   std::int64_t width = 0;
+  double rate = 0;  ///< 0: the network's own
   bool has_no_mask = false, has_no_positions = false, pairs_across_tasks = false, validates_on_programs = false;
   int threads = 0;
 };
@@ -59,11 +61,12 @@ Result<cost::NetworkSpec> spec_of(const Options& options, const cost::Dataset& d
 
 /// Writes what libtorch computes for the first samples, one line a sample with a number for each head, for whoever runs
 /// the network without it.
-Result<void> write_scores(const std::string& file, const TorchNetwork& network, const cost::TrainingSet& samples) {
+Result<void> write_scores(const std::string& file, const TorchNetwork& network, const cost::TrainingSet& samples,
+                          const std::vector<std::size_t>& targets) {
   constexpr std::size_t kSamples = 256;
   std::vector<std::vector<double>> heads;
   for (std::size_t h = 0; h < network.spec().targets.size(); ++h)
-    heads.push_back(predict(network, samples, h, kSamples));
+    heads.push_back(predict(network, samples, targets[h], h, kSamples));
   std::ofstream out(file);
   for (std::size_t i = 0; i < heads[0].size(); ++i) {
     for (const std::vector<double>& scores : heads) out << fmt::format("{} ", scores[i]);
@@ -73,17 +76,36 @@ Result<void> write_scores(const std::string& file, const TorchNetwork& network, 
   return {};
 }
 
+/// The vectors of targets from texts like "16x8+fma": so many registers of so many lanes.
+Result<std::vector<cost::VectorUnit>> read_units(const std::vector<std::string>& texts) {
+  std::vector<cost::VectorUnit> units;
+  for (const std::string& text : texts) {
+    cost::VectorUnit unit;
+    char fused[5] = {};
+    const int found = std::sscanf(text.c_str(), "%dx%d%4s", &unit.registers, &unit.lanes, fused);
+    unit.has_fma = std::string_view(fused) == "+fma";
+    if (found < 2 || unit.registers < 1 || unit.lanes < 1 || (found == 3 && !unit.has_fma))
+      return error(ErrorCode::InvalidArgument, "--vectors is '{}', expected registers and lanes like 16x8 or 16x8+fma",
+                   text);
+    units.push_back(unit);
+  }
+  return units;
+}
+
 Result<void> run(Options options) {
   HONE_TRY(const cost::Dataset data, cost::read_dataset(options.data));
   std::vector<std::size_t> targets;
   HONE_TRY(cost::NetworkSpec spec, spec_of(options, data, targets));
+  HONE_TRY(const std::vector<cost::VectorUnit> units, read_units(options.vectors));
   HONE_TRY(const cost::TrainingSet samples,
-           cost::make_training_set(data, cost::language_of(spec), cost::Part::Training));
+           cost::make_training_set(data, cost::language_of(spec), cost::Part::Training, units));
   TrainOptions& training = options.training;
   const bool is_published = options.network == "tlp";
   training.pairs_within_tasks = !is_published && !options.pairs_across_tasks;
   training.validates_on_tasks = !is_published && !options.validates_on_programs;
   training.is_steady |= is_published;
+  constexpr double kOursRate = 1e-3;  // small networks stand more
+  training.rate = options.rate > 0 ? options.rate : options.network == "tlp2" ? kOursRate : training.rate;
   spec.notes = {{"data", options.data},
                 {"samples", fmt::format("{}", samples.size())},
                 {"loss", training.loss},
@@ -116,7 +138,7 @@ Result<void> run(Options options) {
     return error(ErrorCode::InvalidArgument, "training went wrong: no epoch has a loss that is a number");
   spec.notes["epoch"] = fmt::format("{}", best.epoch);
   HONE_TRY(cost::write_weights(options.out, spec, network.weights()));
-  HONE_TRY(write_scores(options.out + ".scores", network, samples));
+  HONE_TRY(write_scores(options.out + ".scores", network, samples, targets));
   fmt::print("{}: epoch {}, top-1 {:.4f}, top-5 {:.4f} on what was held back\n", options.out, best.epoch, best.top_1,
              best.top_5);
   return {};
@@ -149,12 +171,16 @@ int main(int argc, char** argv) {
   app.add_option("--network", options.network, "tlp, tlp2 or tenset-mlp");
   app.add_option("--body", options.body, "attention or lstm")->check(CLI::IsMember({"attention", "lstm"}));
   app.add_option("--target", options.targets, "a target of the data set, or a part of its text; each gets a head");
+  app.add_option(
+      "--vectors", options.vectors,
+      "of each target of the data set: registers, lanes of 32 bits, and whether it multiplies and adds at once, "
+      "like 16x8+fma");
   app.add_option("--from", options.from, "weights to begin with");
   app.add_option("--loss", training.loss, "rank or mse")->check(CLI::IsMember({"rank", "mse"}));
   app.add_option("--epochs", training.epochs, "how often all samples are seen at most")->check(CLI::Range(1, 100000));
   app.add_option("--patience", training.patience, "epochs without a gain to end after")->check(CLI::Range(1, 100000));
   app.add_option("--batch", training.batch, "samples at a time")->check(CLI::Range(2, 65536));
-  app.add_option("--rate", training.rate, "of learning")->check(CLI::PositiveNumber);
+  app.add_option("--rate", options.rate, "of learning, instead of the network's own")->check(CLI::PositiveNumber);
   app.add_option("--label-share", training.label_share, "of the labels of the first target")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--seed", training.seed, "of everything that is drawn");

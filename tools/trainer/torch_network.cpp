@@ -105,10 +105,10 @@ Tensor TorchNetwork::forward(const Tensor& sentences) const {
   for (std::int64_t i = 0; i < cost::kResidualLayers; ++i)
     x = torch::relu(linear(x, fmt::format("residual.{}", i))) + x;
   std::vector<Tensor> scores;
-  for (std::size_t t = 0; t < spec_.targets.size(); ++t) {
+  for (std::size_t h = 0; h < spec_.heads(); ++h) {
     Tensor y = x;
     for (std::size_t i = 0; i <= spec_.head.size(); ++i) {
-      y = linear(y, fmt::format("head.{}.{}", t, i));
+      y = linear(y, fmt::format("head.{}.{}", h, i));
       if (i < spec_.head.size()) y = torch::relu(y);
     }
     if (spec_.body == "attention") y = (counts.defined() ? y * counts : y).sum(1);

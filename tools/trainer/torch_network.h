@@ -18,8 +18,8 @@ class TorchNetwork {
 
   const cost::NetworkSpec& spec() const { return spec_; }
 
-  /// [batch, rows, columns] → [batch, heads]. Where rows that fill up sentences do not count, there may be fewer rows
-  /// than the spec says.
+  /// [batch, rows, columns] → [batch, heads], one head if targets share it. Where rows that fill up sentences do not
+  /// count, there may be fewer rows than the spec says.
   torch::Tensor forward(const torch::Tensor& sentences) const;
 
   /// What an optimizer changes.

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 #include <set>
 
 #include "hone/cost/lambda_rank.h"
@@ -20,9 +19,16 @@ constexpr std::size_t kGroup = 64;
 /// Of all programs, or tasks, one in so many is held back.
 constexpr std::size_t kHeldBack = 10;
 
-/// Samples that go through the network together, in groups within which pairs are formed.
+/// What a network sees at a time: a sample, for all heads, or, where targets share one, as it is for one of them.
+struct Item {
+  std::size_t sample = 0;
+  std::size_t head = 0;  ///< that counts; of all heads: 0
+};
+
+/// Items that go through the network together, in groups within which pairs are formed.
 struct Batch {
-  std::vector<std::size_t> samples, groups;
+  std::vector<Item> items;
+  std::vector<std::size_t> groups;
 };
 
 template <typename Item>
@@ -31,44 +37,45 @@ void shuffle(std::vector<Item>& items, Rng& rng) {
     std::swap(items[i - 1], items[static_cast<std::size_t>(rng.uniform(0, static_cast<std::int64_t>(i) - 1))]);
 }
 
-std::vector<Batch> make_batches(const cost::TrainingSet& set, std::vector<std::size_t> samples,
-                                const TrainOptions& options, Rng& rng) {
-  shuffle(samples, rng);
-  std::vector<std::vector<std::size_t>> groups;
+std::vector<Batch> make_batches(const cost::TrainingSet& set, std::vector<Item> items, const TrainOptions& options,
+                                Rng& rng) {
+  shuffle(items, rng);
+  std::vector<std::vector<Item>> groups;
   if (options.pairs_within_tasks) {
-    std::stable_sort(samples.begin(), samples.end(),
-                     [&](std::size_t a, std::size_t b) { return set.tasks[a] < set.tasks[b]; });
-    for (const std::size_t sample : samples) {
-      const bool is_new =
-          groups.empty() || groups.back().size() == kGroup || set.tasks[groups.back().front()] != set.tasks[sample];
+    const auto key = [&](const Item& item) { return std::pair(set.tasks[item.sample], item.head); };
+    std::stable_sort(items.begin(), items.end(), [&](const Item& a, const Item& b) { return key(a) < key(b); });
+    for (const Item& item : items) {
+      const bool is_new = groups.empty() || groups.back().size() == kGroup || key(groups.back().front()) != key(item);
       if (is_new) groups.emplace_back();
-      groups.back().push_back(sample);
+      groups.back().push_back(item);
     }
     shuffle(groups, rng);
   } else {
-    for (std::size_t begin = 0; begin < samples.size(); begin += options.batch)
-      groups.emplace_back(
-          samples.begin() + static_cast<std::ptrdiff_t>(begin),
-          samples.begin() + static_cast<std::ptrdiff_t>(std::min(samples.size(), begin + options.batch)));
+    for (std::size_t begin = 0; begin < items.size(); begin += options.batch)
+      groups.emplace_back(items.begin() + static_cast<std::ptrdiff_t>(begin),
+                          items.begin() + static_cast<std::ptrdiff_t>(std::min(items.size(), begin + options.batch)));
   }
   std::vector<Batch> batches;
-  for (const std::vector<std::size_t>& group : groups) {
-    if (batches.empty() || batches.back().samples.size() + group.size() > options.batch) batches.emplace_back();
-    batches.back().samples.insert(batches.back().samples.end(), group.begin(), group.end());
+  for (const std::vector<Item>& group : groups) {
+    if (batches.empty() || batches.back().items.size() + group.size() > options.batch) batches.emplace_back();
+    batches.back().items.insert(batches.back().items.end(), group.begin(), group.end());
     batches.back().groups.push_back(group.size());
   }
   return batches;
 }
 
-/// The sentences of samples, as long as the longest of them if what fills them up does not count.
-Tensor sentences_of(const cost::NetworkSpec& spec, const cost::TrainingSet& set, std::span<const std::size_t> samples) {
+/// The sentences of items, as long as the longest of them if what fills them up does not count. `targets` are those of
+/// the heads.
+Tensor sentences_of(const cost::NetworkSpec& spec, const cost::TrainingSet& set, std::span<const Item> items,
+                    std::span<const std::size_t> targets) {
   const auto rows = static_cast<std::int64_t>(set.shape.rows), columns = static_cast<std::int64_t>(set.shape.columns);
-  Tensor all = torch::empty({static_cast<std::int64_t>(samples.size()), rows, columns});
+  Tensor all = torch::empty({static_cast<std::int64_t>(items.size()), rows, columns});
   const std::size_t size = set.shape.size();
   std::size_t longest = 1;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    set.copy_sentence(samples[i], std::span(all.data_ptr<float>() + i * size, size));
-    longest = std::max(longest, set.first_rows[samples[i] + 1] - set.first_rows[samples[i]]);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const auto [sample, head] = items[i];
+    set.copy_sentence(sample, targets[head], std::span(all.data_ptr<float>() + i * size, size));
+    longest = std::max(longest, set.first_rows[sample + 1] - set.first_rows[sample]);
   }
   return spec.is_masked ? all.slice(1, 0, std::min(static_cast<std::int64_t>(longest), rows)).contiguous() : all;
 }
@@ -93,6 +100,17 @@ Labels visible_labels(const cost::TrainingSet& set, const std::vector<std::size_
   return labels;
 }
 
+/// All that there is to see of samples.
+std::vector<Item> items_of(const cost::NetworkSpec& spec, const Labels& labels, std::span<const std::size_t> samples) {
+  std::vector<Item> items;
+  for (const std::size_t sample : samples) {
+    if (!spec.has_one_head) items.push_back({sample, 0});
+    for (std::size_t h = 0; spec.has_one_head && h < labels.heads; ++h)
+      if (!std::isnan(labels.at(sample, h))) items.push_back({sample, h});
+  }
+  return items;
+}
+
 /// The loss of a batch, and its gradient by the scores.
 struct BatchLoss {
   double loss = 0;
@@ -104,7 +122,7 @@ BatchLoss loss_of(const Tensor& scores, const Batch& batch, const Labels& labels
   BatchLoss result{0, torch::zeros_like(values)};
   const auto* score = values.data_ptr<float>();
   auto* gradient = result.gradient.data_ptr<float>();
-  const std::size_t heads = labels.heads;
+  const auto heads = static_cast<std::size_t>(scores.size(1));
   for (std::size_t h = 0; h < heads; ++h) {
     std::vector<float> seen_scores, seen_labels;
     std::vector<std::size_t> seen, groups;
@@ -112,7 +130,8 @@ BatchLoss loss_of(const Tensor& scores, const Batch& batch, const Labels& labels
     for (const std::size_t size : batch.groups) {
       std::size_t count = 0;
       for (std::size_t i = 0; i < size; ++i, ++next) {
-        const float label = labels.at(batch.samples[next], h);
+        const Item& item = batch.items[next];
+        const float label = labels.at(item.sample, item.head + h);
         if (std::isnan(label)) continue;
         seen.push_back(next);
         seen_scores.push_back(score[next * heads + h]);
@@ -158,8 +177,15 @@ std::pair<std::vector<std::size_t>, std::vector<std::size_t>> split(const cost::
 
 /// The samples at these places alone, those of a task one after the other.
 cost::TrainingSet part_of(const cost::TrainingSet& set, const std::vector<std::size_t>& places) {
-  cost::TrainingSet part{.shape = set.shape, .schema = set.schema, .targets = set.targets, .first_rows = {0}};
+  cost::TrainingSet part{.shape = set.shape,
+                         .schema = set.schema,
+                         .targets = set.targets,
+                         .target_rows = set.target_rows,
+                         .first_rows = {0}};
+  const std::size_t lead = set.targets * set.target_rows * set.shape.columns;
   for (const std::size_t i : places) {
+    const auto first = set.leads.begin() + static_cast<std::ptrdiff_t>(i * lead);
+    part.leads.insert(part.leads.end(), first, first + static_cast<std::ptrdiff_t>(lead));
     const auto begin = static_cast<std::ptrdiff_t>(set.first_rows[i] * set.shape.columns);
     const auto end = static_cast<std::ptrdiff_t>(set.first_rows[i + 1] * set.shape.columns);
     part.numbers.insert(part.numbers.end(), set.numbers.begin() + begin, set.numbers.begin() + end);
@@ -224,17 +250,17 @@ double rate_in(int epoch, const TrainOptions& options) {
 
 }  // namespace
 
-std::vector<double> predict(const TorchNetwork& network, const cost::TrainingSet& samples, std::size_t head,
-                            std::size_t most) {
+std::vector<double> predict(const TorchNetwork& network, const cost::TrainingSet& samples, std::size_t target,
+                            std::size_t head, std::size_t most) {
   const torch::NoGradGuard guard;
   const std::size_t count = std::min(most, samples.size());
   constexpr std::size_t kAtOnce = 256;
   std::vector<double> scores;
   for (std::size_t begin = 0; begin < count; begin += kAtOnce) {
-    std::vector<std::size_t> places(std::min(kAtOnce, count - begin));
-    std::iota(places.begin(), places.end(), begin);
-    const Tensor found = network.forward(sentences_of(network.spec(), samples, places))
-                             .select(1, static_cast<std::int64_t>(head))
+    std::vector<Item> items(std::min(kAtOnce, count - begin));
+    for (std::size_t i = 0; i < items.size(); ++i) items[i].sample = begin + i;
+    const Tensor found = network.forward(sentences_of(network.spec(), samples, items, std::span(&target, 1)))
+                             .select(1, network.spec().has_one_head ? 0 : static_cast<std::int64_t>(head))
                              .contiguous();
     scores.insert(scores.end(), found.data_ptr<float>(), found.data_ptr<float>() + found.numel());
   }
@@ -249,6 +275,8 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
   const auto [kept, held] = split(samples, options);
   const cost::TrainingSet validation = part_of(samples, held);
   const Labels labels = visible_labels(samples, targets, options);
+  const std::vector<Item> shown = items_of(network.spec(), labels, kept);
+  const std::vector<Item> checked = items_of(network.spec(), labels, held);
   fit_scale(network, samples);
   torch::optim::Adam optimizer(network.parameters(),
                                torch::optim::AdamOptions(options.rate).weight_decay(options.decay));
@@ -261,10 +289,10 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
     EpochReport report{.epoch = epoch, .epochs = options.epochs};
     for (torch::optim::OptimizerParamGroup& group : optimizer.param_groups())
       static_cast<torch::optim::AdamOptions&>(group.options()).lr(rate_in(epoch, options));
-    const std::vector<Batch> batches = make_batches(samples, kept, options, rng);
+    const std::vector<Batch> batches = make_batches(samples, shown, options, rng);
     for (const Batch& batch : batches) {
       optimizer.zero_grad();
-      const Tensor scores = network.forward(sentences_of(network.spec(), samples, batch.samples));
+      const Tensor scores = network.forward(sentences_of(network.spec(), samples, batch.items, targets));
       const BatchLoss found = loss_of(scores, batch, labels, options);
       scores.backward(found.gradient);
       torch::nn::utils::clip_grad_norm_(network.parameters(), options.largest_gradient);
@@ -274,15 +302,19 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
     }
     if (!options.is_steady) average.swap();
     Rng fixed(options.seed);
-    const std::vector<Batch> checks = make_batches(samples, held, options, fixed);
+    const std::vector<Batch> checks = make_batches(samples, checked, options, fixed);
     for (const Batch& batch : checks) {
       const torch::NoGradGuard guard;
-      const Tensor scores = network.forward(sentences_of(network.spec(), samples, batch.samples));
+      const Tensor scores = network.forward(sentences_of(network.spec(), samples, batch.items, targets));
       report.validation_loss += loss_of(scores, batch, labels, options).loss / static_cast<double>(checks.size());
     }
-    const cost::TopScores top = cost::evaluate_tasks(data, validation, targets[0], predict(network, validation, 0));
-    report.top_1 = top.top_1;
-    report.top_5 = top.top_5;
+    const std::size_t first = options.label_share < 1 ? 1 : 0;  // labels that are hidden choose nothing either
+    for (std::size_t h = first; h < targets.size(); ++h) {
+      const cost::TopScores top =
+          cost::evaluate_tasks(data, validation, targets[h], predict(network, validation, targets[h], h));
+      report.top_1 += top.top_1 / static_cast<double>(targets.size() - first);
+      report.top_5 += top.top_5 / static_cast<double>(targets.size() - first);
+    }
     report.elapsed_s = std::chrono::duration<double>(Clock::now() - start).count();
     report.left_s = report.elapsed_s / epoch * (options.epochs - epoch);
     report.is_best = report.validation_loss < best.validation_loss;

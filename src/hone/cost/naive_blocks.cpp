@@ -72,6 +72,9 @@ Result<NaiveBlocks> naive_blocks(const ir::Function& naive) {
     const StatementRow& update = tables.statements()[statement - 1];
     const std::span<const AccessRow> accesses = tables.accesses_of(update);
     made.loads = accesses.size() - 1;
+    for (std::size_t a = 0; a < accesses.size() && made.accessed.size() < NaiveAxis::kAccesses; ++a)
+      if (a == 0 || accesses[a].buffer != accesses[0].buffer)
+        made.accessed.push_back(ir::name_of(tables.buffers()[static_cast<std::size_t>(accesses[a].buffer)].buffer));
     for (std::size_t i = 0; i < update.loops.size; ++i) {
       const std::int32_t loop = tables.loops_of(update)[i];
       NaiveAxis& axis = made.axes.emplace_back();

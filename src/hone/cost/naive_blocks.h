@@ -27,6 +27,7 @@ struct NaiveBlock {
   std::string name;
   std::vector<NaiveAxis> axes;        ///< outermost first
   std::vector<std::string> buffers;   ///< what it stores to, then what it loads from
+  std::vector<std::string> accessed;  ///< the buffers of NaiveAxis::strides, in their order
   std::size_t loads = 0;              ///< in its update
   double points = 1, operations = 0;  ///< of its domain, and of floats at each point
   bool is_reduction = false;

@@ -34,9 +34,9 @@ Result<NetworkSpec> make_network_spec(std::string_view name) {
     HONE_TRY(const std::unique_ptr<SentenceWriter> writer, make_sentence_writer("tlp2"));
     spec.schema = writer->schema();
     spec.shape = writer->shape();
-    spec.layers = {128, 128};
-    spec.head = {128, 64};
-    spec.is_masked = spec.has_positions = true;
+    spec.layers = {64, 64};
+    spec.head = {64, 32};
+    spec.is_masked = spec.has_positions = spec.has_one_head = true;
   } else if (name == "tenset-mlp") {
     spec.body = "sum";
     spec.schema = kStoreSchema;
@@ -78,8 +78,8 @@ std::map<std::string, std::vector<std::int64_t>> weight_shapes(const NetworkSpec
   std::vector<std::int64_t> head = {width};
   head.insert(head.end(), spec.head.begin(), spec.head.end());
   head.push_back(1);
-  for (std::size_t t = 0; t < spec.targets.size(); ++t)
-    for (std::size_t i = 0; i + 1 < head.size(); ++i) linear(fmt::format("head.{}.{}", t, i), head[i], head[i + 1]);
+  for (std::size_t h = 0; h < spec.heads(); ++h)
+    for (std::size_t i = 0; i + 1 < head.size(); ++i) linear(fmt::format("head.{}.{}", h, i), head[i], head[i + 1]);
   return shapes;
 }
 
@@ -108,6 +108,7 @@ std::string to_json(const NetworkSpec& spec) {
               {"head", spec.head},
               {"masked", spec.is_masked},
               {"positions", spec.has_positions},
+              {"one head", spec.has_one_head},
               {"targets", spec.targets},
               {"notes", spec.notes}}
       .dump();
@@ -128,6 +129,7 @@ Result<NetworkSpec> parse_network_spec(const std::string& text) {
     spec.head = item.at("head").get<std::vector<std::int64_t>>();
     spec.is_masked = item.at("masked").get<bool>();
     spec.has_positions = item.at("positions").get<bool>();
+    spec.has_one_head = item.value("one head", false);  // networks of old have as many as targets
     spec.targets = item.at("targets").get<std::vector<std::string>>();
     spec.notes = item.at("notes").get<std::map<std::string, std::string>>();
     if (spec.targets.empty() || spec.shape.size() == 0 || spec.layers.empty())

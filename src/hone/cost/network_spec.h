@@ -23,10 +23,12 @@ struct NetworkSpec {
   std::vector<std::int64_t> head;    ///< widths of the layers of a head before the score
   bool is_masked = false;            ///< whether rows that fill up sentences are left out; their first number is 0
   bool has_positions = false;        ///< whether rows are told apart by their place
-  std::vector<std::string> targets;  ///< each has a head
+  bool has_one_head = false;         ///< whether all targets share a head: the sentences say what they are for
+  std::vector<std::string> targets;  ///< each has a head, unless they share one
   std::map<std::string, std::string> notes = {};  ///< how it was trained, for people
 
   std::int64_t width() const { return layers.back(); }
+  std::size_t heads() const { return has_one_head ? 1 : targets.size(); }
 };
 
 inline constexpr std::int64_t kAttentionHeads = 8;

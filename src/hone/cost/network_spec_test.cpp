@@ -76,7 +76,7 @@ TEST_F(WeightsFile, IsRefusedWhereItIsNotWhole) {
   EXPECT_THAT(write_weights(file_, spec_, weights).error().message, HasSubstr("'row.0.bias' holds what is no number"));
   weights = zeros(spec_);
   weights.at("row.0.bias").shape = {7};
-  EXPECT_THAT(write_weights(file_, spec_, weights).error().message, HasSubstr("'row.0.bias' is [7], expected [128]"));
+  EXPECT_THAT(write_weights(file_, spec_, weights).error().message, HasSubstr("'row.0.bias' is [7], expected [64]"));
   weights = zeros(spec_);
   weights.erase("positions");
   EXPECT_THAT(write_weights(file_, spec_, weights).error().message, HasSubstr("no weight 'positions'"));

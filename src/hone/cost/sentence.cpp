@@ -85,10 +85,12 @@ std::size_t write_tlp_sentence(std::span<const AnsorStep> steps, TlpPlatform pla
   return used;
 }
 
-Result<std::unique_ptr<SentenceWriter>> make_sentence_writer(std::string_view language) {
+std::size_t target_rows(std::string_view language) { return language == "tlp2" ? 1 : 0; }
+
+Result<std::unique_ptr<SentenceWriter>> make_sentence_writer(std::string_view language, const VectorUnit& unit) {
   if (language == "tlp") return std::make_unique<TlpWriter>(TlpPlatform::Cpu);
   if (language == "tlp-gpu") return std::make_unique<TlpWriter>(TlpPlatform::Gpu);
-  if (language == "tlp2") return make_tlp2_writer();
+  if (language == "tlp2") return make_tlp2_writer(unit);
   return error(ErrorCode::NotFound, "there is no language '{}' of sentences, only: tlp, tlp-gpu, tlp2", language);
 }
 

@@ -6,7 +6,8 @@
 /// - "tlp" as published: Ansor's steps (see ansor_steps.h), the tag as one of eleven words, its numbers as they are,
 ///   cut to 25 rows of 22 ("tlp-gpu": 40 of 20, with a vocabulary of its own);
 /// - "tlp2", ours: all primitives of hone, numbers as logarithms, loops described by what they are (extent, strides of
-///   what is read along them, marks), and rows that say what is computed before those that say how.
+///   what is read along them, marks), and rows that say what is computed before those that say how. Its first row is
+///   what the innermost loops come to on the vectors of a target (see loop_nest.h); the others are the same for all.
 #pragma once
 
 #include <memory>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "hone/cost/ansor_steps.h"
+#include "hone/cost/loop_nest.h"
 #include "hone/cost/naive_blocks.h"
 #include "hone/schedule/step.h"
 
@@ -43,8 +45,11 @@ class SentenceWriter {
   virtual std::size_t write(const NaiveBlocks& naive, const schedule::Trace& trace, std::span<float> sentence) = 0;
 };
 
-/// The writer of a language: "tlp", "tlp-gpu" or "tlp2". An error lists these.
-Result<std::unique_ptr<SentenceWriter>> make_sentence_writer(std::string_view language);
+/// The writer of a language: "tlp", "tlp-gpu" or "tlp2", for programs that run on such vectors. An error lists the
+/// languages.
+Result<std::unique_ptr<SentenceWriter>> make_sentence_writer(std::string_view language, const VectorUnit& unit = {});
+/// How many rows at the beginning of a sentence are about the target; the others are the same for all.
+std::size_t target_rows(std::string_view language);
 
 /// TLP's vocabulary of a platform.
 enum class TlpPlatform { Cpu, Gpu };

@@ -146,22 +146,34 @@ class Tlp2Sentence : public ::testing::Test {
 
 TEST_F(Tlp2Sentence, BeginsWithWhatIsComputed) {
   const std::vector<float> sentence = write({});
-  EXPECT_EQ(used_, 5u) << "the block Y, its three axes, and the block Z";
-  EXPECT_EQ(row(sentence, writer_->shape(), 1)[33], static_cast<float>(std::log2(65.0) / 8)) << "axis i";
-  EXPECT_EQ(row(sentence, writer_->shape(), 5)[0], 0) << "the rest does not count";
+  EXPECT_EQ(used_, 6u) << "the innermost loops, the block Y, its three axes, and the block Z";
+  EXPECT_EQ(row(sentence, writer_->shape(), 2)[33], static_cast<float>(std::log2(65.0) / 8)) << "axis i";
+  EXPECT_EQ(row(sentence, writer_->shape(), 6)[0], 0) << "the rest does not count";
+}
+
+TEST_F(Tlp2Sentence, IsTheSameForAllTargetsButForItsFirstRow) {
+  const auto wide = make_sentence_writer("tlp2", {.lanes = 16, .registers = 32}).value();
+  const SentenceShape shape = wide->shape();
+  std::vector<float> other(shape.size());
+  wide->write(naive_, kTiled, other);
+  const std::vector<float> sentence = write(kTiled);
+  EXPECT_NE(row(sentence, shape, 0), row(other, shape, 0));
+  ASSERT_EQ(target_rows("tlp2"), 1u);
+  EXPECT_TRUE(std::equal(sentence.begin() + static_cast<std::ptrdiff_t>(shape.columns), sentence.end(),
+                         other.begin() + static_cast<std::ptrdiff_t>(shape.columns)));
 }
 
 TEST_F(Tlp2Sentence, SaysOfEachLoopHowLongItIsAndWhatItBecomes) {
   const std::vector<float> sentence = write(kTiled);
-  // task 5, two splits, five loops in the new order, two that are fused, three marks, a limit, a place
-  EXPECT_EQ(used_, 5u + 2 + 5 + 2 + 3 + 1 + 1);
-  const std::vector<float> split = row(sentence, writer_->shape(), 5);
+  // innermost loops, task 5, two splits, two that are fused, a mark, a limit, a place; the first row tells the order
+  EXPECT_EQ(used_, 1u + 5 + 2 + 2 + 1 + 1 + 1);
+  const std::vector<float> split = row(sentence, writer_->shape(), 6);
   EXPECT_EQ(split[53], static_cast<float>(std::log2(17.0) / 8)) << "64 / 4 iterations outside";
   EXPECT_EQ(split[54], static_cast<float>(std::log2(5.0) / 8));
-  const std::vector<float> innermost = row(sentence, writer_->shape(), 11);
-  EXPECT_EQ(innermost[33], static_cast<float>(std::log2(17.0) / 8)) << "16 lanes";
-  EXPECT_EQ(innermost[40], 1) << "it is vectorized later";
-  EXPECT_EQ(innermost[41], 0);
+  const std::vector<float> fused = row(sentence, writer_->shape(), 10);
+  EXPECT_EQ(fused[33], static_cast<float>(std::log2(49.0) / 8)) << "16 rows of tiles, 3 tiles each";
+  EXPECT_EQ(fused[39], 1) << "it is parallel";
+  EXPECT_EQ(fused[40], 0);
 }
 
 TEST_F(Tlp2Sentence, DiffersWhereTracesDo) {
@@ -179,14 +191,14 @@ TEST_F(Tlp2Sentence, WritesStepsOfLoopsItHasNotMet) {
                          schedule::CacheRead{"Y", "A", ir::Scope::Local},
                          schedule::TransformLayout{"B", "(d0, d1) -> (d1 // 16, d0, d1 % 16)"}};
   write(strange);
-  EXPECT_GT(used_, 5u);
+  EXPECT_GT(used_, 6u);
   std::vector<float> tlp(tlp_shape(TlpPlatform::Cpu).size());
   EXPECT_EQ(make_sentence_writer("tlp").value()->write(naive_, strange, tlp), 0u);
 }
 
 TEST(SentenceWriter, NamesItsVocabulary) {
   EXPECT_EQ(make_sentence_writer("tlp").value()->schema(), "tlp/1 25x22 CI,RE,AN,RF,CHW,SP,CR,CA,FU,FSP,PR");
-  EXPECT_THAT(make_sentence_writer("tlp2").value()->schema(), HasSubstr("tlp2/1 64x64 split,fuse,"));
+  EXPECT_THAT(make_sentence_writer("tlp2").value()->schema(), HasSubstr("tlp2/2 32x88 split,fuse,"));
   const auto none = make_sentence_writer("latin");
   ASSERT_FALSE(none);
   EXPECT_THAT(none.error().message, HasSubstr("'latin' of sentences, only: tlp, tlp-gpu, tlp2"));

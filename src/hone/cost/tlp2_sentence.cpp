@@ -10,7 +10,7 @@ namespace hone::cost {
 namespace {
 
 // Words in the order of their columns. New primitives are added at the end, and the version goes up.
-constexpr std::array<std::string_view, 31> kTlp2Words = {"split",
+constexpr std::array<std::string_view, 32> kTlp2Words = {"split",
                                                          "fuse",
                                                          "reorder",
                                                          "parallel",
@@ -40,12 +40,13 @@ constexpr std::array<std::string_view, 31> kTlp2Words = {"split",
                                                          "sample_choice",
                                                          "sample_location",
                                                          "(block)",
-                                                         "(axis)"};
+                                                         "(axis)",
+                                                         "(tile)"};
 
-constexpr SentenceShape kTlp2Shape = {64, 64};
+constexpr SentenceShape kTlp2Shape = {32, 64 + kTileNumbers};
 
 // Where the groups of columns begin.
-constexpr std::size_t kWord = 1, kLoop = 33, kBlock = 47, kNumbers = 53, kPlace = 61;
+constexpr std::size_t kWord = 1, kLoop = 33, kBlock = 47, kNumbers = 53, kPlace = 61, kTile = 64;
 constexpr std::size_t kMostNumbers = 8;
 
 float log_scaled(double value) {
@@ -127,9 +128,11 @@ class FieldReader final : public schedule::FieldVisitor {
 
 class Tlp2Writer : public SentenceWriter {
  public:
+  explicit Tlp2Writer(const VectorUnit& unit) : unit_(unit) {}
+
   SentenceShape shape() const override { return kTlp2Shape; }
   std::string schema() const override {
-    return fmt::format("tlp2/1 {}x{} {}", kTlp2Shape.rows, kTlp2Shape.columns, fmt::join(kTlp2Words, ","));
+    return fmt::format("tlp2/2 {}x{} {}", kTlp2Shape.rows, kTlp2Shape.columns, fmt::join(kTlp2Words, ","));
   }
 
   std::size_t write(const NaiveBlocks& naive, const schedule::Trace& trace, std::span<float> sentence) override {
@@ -139,26 +142,20 @@ class Tlp2Writer : public SentenceWriter {
     used_ = 0;
     naive_ = &naive;
     walk_.begin(naive);
-    find_marks(trace);
+    marks_ = find_marks(trace);
+    const std::span<float> tile = next_row(kTlp2Words.size() - 1);
     write_task();
     for (const schedule::Step& step : trace) {
       write_step(step);
       walk_.apply(step);
     }
+    const std::array<float, kTileNumbers> numbers =
+        tile_numbers(inner_tile(nest_of(walk_, naive.main, marks_), unit_), unit_);
+    std::copy(numbers.begin(), numbers.end(), tile.begin() + kTile);
     return used_;
   }
 
  private:
-  /// Loops that are marked somewhere along the trace.
-  void find_marks(const schedule::Trace& trace) {
-    parallel_.clear(), vectorized_.clear(), unrolled_.clear();
-    for (const schedule::Step& step : trace) {
-      if (const auto* parallel = std::get_if<schedule::Parallel>(&step)) parallel_.push_back(parallel->loop);
-      if (const auto* vectorize = std::get_if<schedule::Vectorize>(&step)) vectorized_.push_back(vectorize->loop);
-      if (const auto* unroll = std::get_if<schedule::Unroll>(&step)) unrolled_.push_back(unroll->loop);
-    }
-  }
-
   /// What is computed: each block, and the axes of reductions.
   void write_task() {
     static const std::size_t kBlockWord = word_of("(block)"), kAxisWord = word_of("(axis)");
@@ -186,13 +183,13 @@ class Tlp2Writer : public SentenceWriter {
     // Visitors may change what they are shown, this one does not.
     schedule::show(const_cast<schedule::Step&>(step), fields);
     const std::size_t word = kWords[step.index()];
+    if (std::holds_alternative<schedule::Reorder>(step)) return;  // the first row tells what comes of it
     if (fields.loops) return write_list(word, *fields.loops);
     const WalkedLoop* loop = fields.loop.empty() ? nullptr : walk_.find_loop(fields.loop);
     if (!fields.variable.empty()) loop = walk_.find_variable(fields.block, fields.variable);
-    const bool is_mark = std::holds_alternative<schedule::Parallel>(step) ||
-                         std::holds_alternative<schedule::Vectorize>(step) ||
-                         std::holds_alternative<schedule::Unroll>(step);
-    if (is_mark && loop && loop->name == fields.loop && loop->extent == 1) return;
+    const bool is_mark =
+        std::holds_alternative<schedule::Vectorize>(step) || std::holds_alternative<schedule::Unroll>(step);
+    if (is_mark && loop && loop->name == fields.loop && (loop->extent == 1 || loop->block == naive_->main)) return;
     const std::span<float> row = next_row(word);
     if (loop) describe_loop(row, *loop, fields.loop);
     const std::size_t block = !fields.block.empty()    ? walk_.find_block(fields.block)
@@ -263,9 +260,9 @@ class Tlp2Writer : public SentenceWriter {
     *out++ = loop.is_reduction ? 1 : 0;
     for (std::size_t i = 0; i < NaiveAxis::kAccesses; ++i)
       *out++ = loop.axis ? stride_scaled(loop.axis->strides[i]) : 0;
-    *out++ = has(parallel_);
-    *out++ = has(vectorized_);
-    *out++ = has(unrolled_);
+    *out++ = has(marks_.parallel);
+    *out++ = has(marks_.vectorized);
+    *out++ = has(marks_.unrolled);
     *out++ = static_cast<float>(loop.level) / kLevels;
     *out++ = static_cast<float>(loop.waste);
     *out++ = loop.axis ? log_scaled(static_cast<double>(loop.axis->extent)) : 0;
@@ -287,15 +284,16 @@ class Tlp2Writer : public SentenceWriter {
     *out++ = static_cast<float>(place) / kMostBlocks;
   }
 
+  VectorUnit unit_;
   std::span<float> sentence_;
   std::size_t used_ = 0;
   const NaiveBlocks* naive_ = nullptr;
   TraceWalk walk_;
-  std::vector<std::string_view> parallel_, vectorized_, unrolled_;
+  TraceMarks marks_;  ///< of loops somewhere along the trace
 };
 
 }  // namespace
 
-std::unique_ptr<SentenceWriter> make_tlp2_writer() { return std::make_unique<Tlp2Writer>(); }
+std::unique_ptr<SentenceWriter> make_tlp2_writer(const VectorUnit& unit) { return std::make_unique<Tlp2Writer>(unit); }
 
 }  // namespace hone::cost

@@ -21,14 +21,22 @@ struct Origin {
 /// Writes the programs of one task.
 class ProgramWriter {
  public:
-  static Result<ProgramWriter> make(std::string_view language) {
+  static Result<ProgramWriter> make(std::string_view language, std::span<const VectorUnit> units) {
     ProgramWriter made;
-    if (language != "stores") { HONE_TRY(made.sentences_, make_sentence_writer(language)); }
+    if (language == "stores") return made;
+    made.target_rows_ = cost::target_rows(language);
+    HONE_TRY(made.sentences_, make_sentence_writer(language));
+    if (made.target_rows_ == 0) return made;
+    for (const VectorUnit& unit : units) {
+      HONE_TRY(std::unique_ptr<SentenceWriter> writer, make_sentence_writer(language, unit));
+      made.of_targets_.push_back(std::move(writer));
+    }
     return made;
   }
 
   SentenceShape shape() const { return sentences_ ? sentences_->shape() : kStoresShape; }
   std::string schema() const { return sentences_ ? sentences_->schema() : std::string(kStoreSchema); }
+  std::size_t target_rows() const { return target_rows_; }
 
   Result<void> begin(const DatasetTask& task) {
     origins_.clear();
@@ -40,8 +48,8 @@ class ProgramWriter {
     return {};
   }
 
-  /// Appends the rows of a program.
-  Result<void> write(const DatasetProgram& program, std::vector<float>& numbers) {
+  /// Appends the rows of a program, and those that begin its sentence for each target.
+  Result<void> write(const DatasetProgram& program, std::vector<float>& numbers, std::vector<float>& leads) {
     if (origins_.empty()) return write_steps(program, numbers);
     HONE_TRY(const schedule::Trace trace, schedule::parse_trace(program.trace));
     const Origin& origin = origins_[program.algorithm];
@@ -58,6 +66,11 @@ class ProgramWriter {
     }
     if (!origin.blocks) return error(ErrorCode::Unsupported, "the naive program has no blocks to speak of");
     sentence_.resize(shape().size());
+    for (const std::unique_ptr<SentenceWriter>& writer : of_targets_) {
+      writer->write(*origin.blocks, trace, sentence_);
+      const auto size = static_cast<std::ptrdiff_t>(target_rows_ * shape().columns);
+      leads.insert(leads.end(), sentence_.begin(), sentence_.begin() + size);
+    }
     return append(sentences_->write(*origin.blocks, trace, sentence_), numbers);
   }
 
@@ -78,6 +91,8 @@ class ProgramWriter {
   }
 
   std::unique_ptr<SentenceWriter> sentences_;
+  std::vector<std::unique_ptr<SentenceWriter>> of_targets_;
+  std::size_t target_rows_ = 0;
   StoreFeatures features_;
   std::vector<Origin> origins_;
   std::vector<float> sentence_, stores_;
@@ -85,7 +100,7 @@ class ProgramWriter {
 
 /// The samples of one task.
 struct TaskSamples {
-  std::vector<float> numbers, labels;
+  std::vector<float> numbers, leads, labels;
   std::vector<std::size_t> rows, programs;  ///< how many rows each sample has
 };
 
@@ -111,7 +126,7 @@ Result<TaskSamples> write_task(const Dataset& data, std::size_t task, ProgramWri
     }
     if (!is_known) continue;
     const std::size_t before = samples.numbers.size();
-    if (const Result<void> written = writer.write(program, samples.numbers); !written) {
+    if (const Result<void> written = writer.write(program, samples.numbers, samples.leads); !written) {
       log::debug("cost", "a program is left out: {}", written.error().message);
       samples.numbers.resize(before);
       continue;
@@ -125,29 +140,42 @@ Result<TaskSamples> write_task(const Dataset& data, std::size_t task, ProgramWri
 
 }  // namespace
 
-void TrainingSet::copy_sentence(std::size_t sample, std::span<float> to) const {
+void TrainingSet::copy_sentence(std::size_t sample, std::size_t target, std::span<float> to) const {
   const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(first_rows[sample] * shape.columns);
   const auto end = numbers.begin() + static_cast<std::ptrdiff_t>(first_rows[sample + 1] * shape.columns);
   std::fill(std::copy(begin, end, to.begin()), to.end(), 0.0F);
+  const std::size_t lead = target_rows * shape.columns;
+  std::copy_n(leads.begin() + static_cast<std::ptrdiff_t>((sample * targets + target) * lead), lead, to.begin());
 }
 
-Result<TrainingSet> make_training_set(const Dataset& data, std::string_view language, Part part) {
-  HONE_TRY(const ProgramWriter any, ProgramWriter::make(language));
+Result<TrainingSet> make_training_set(const Dataset& data, std::string_view language, Part part,
+                                      std::span<const VectorUnit> units) {
+  const std::vector<VectorUnit> usual(data.targets.size());
+  if (units.empty()) units = usual;
+  if (units.size() != data.targets.size())
+    return error(ErrorCode::InvalidArgument, "the vectors of {} targets are given, the data set has {}", units.size(),
+                 data.targets.size());
+  HONE_TRY(const ProgramWriter any, ProgramWriter::make(language, units));
   std::vector<std::size_t> wanted;
   for (std::size_t t = 0; t < data.tasks.size(); ++t)
     if (is_test_task(data.tasks[t]) == (part == Part::Test) && !data.tasks[t].programs.empty()) wanted.push_back(t);
   std::vector<TaskSamples> samples(wanted.size());
   HONE_TRY(for_chunks(wanted.size(), 1, 0, [&](std::size_t begin, std::size_t end) -> Result<void> {
-    HONE_TRY(ProgramWriter writer, ProgramWriter::make(language));
+    HONE_TRY(ProgramWriter writer, ProgramWriter::make(language, units));
     for (std::size_t i = begin; i < end; ++i) { HONE_TRY(samples[i], write_task(data, wanted[i], writer)); }
     return {};
   }));
-  TrainingSet set{.shape = any.shape(), .schema = any.schema(), .targets = data.targets.size(), .first_rows = {0}};
+  TrainingSet set{.shape = any.shape(),
+                  .schema = any.schema(),
+                  .targets = data.targets.size(),
+                  .target_rows = any.target_rows(),
+                  .first_rows = {0}};
   std::size_t tasks = 0;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const TaskSamples& task = samples[i];
     tasks += task.programs.empty() ? 0 : 1;
     set.numbers.insert(set.numbers.end(), task.numbers.begin(), task.numbers.end());
+    set.leads.insert(set.leads.end(), task.leads.begin(), task.leads.end());
     set.labels.insert(set.labels.end(), task.labels.begin(), task.labels.end());
     set.programs.insert(set.programs.end(), task.programs.begin(), task.programs.end());
     set.tasks.insert(set.tasks.end(), task.programs.size(), static_cast<std::uint32_t>(wanted[i]));

@@ -20,6 +20,8 @@ struct TrainingSet {
   std::size_t targets = 0;
 
   std::vector<float> numbers;           ///< of the rows of all sentences
+  std::size_t target_rows = 0;          ///< at the beginning of each sentence, which are about the target
+  std::vector<float> leads;             ///< these rows, for each sample one set per target
   std::vector<std::size_t> first_rows;  ///< where each sentence begins, and where the last one ends
   std::vector<float> labels;            ///< for each sample one per target: see Dataset::label; NaN: not measured
   std::vector<std::uint32_t> tasks;     ///< for each sample its task, by place in the data set
@@ -27,8 +29,8 @@ struct TrainingSet {
 
   std::size_t size() const { return tasks.size(); }
   float label(std::size_t sample, std::size_t target) const { return labels[sample * targets + target]; }
-  /// Copies a sentence, filled up with zeros.
-  void copy_sentence(std::size_t sample, std::span<float> to) const;
+  /// Copies a sentence as it is for a target, filled up with zeros.
+  void copy_sentence(std::size_t sample, std::size_t target, std::span<float> to) const;
 };
 
 /// Ansor's features of stores as sentences: the first number of a row says that it counts. Programs with more stores
@@ -39,7 +41,9 @@ enum class Part { Training, Test };
 
 /// The samples of a part, in a language of sentences or as "stores": Ansor's 164 features, a row for each store.
 /// Programs that no target ran or that cannot be made any more are left out, and so are tasks whose programs all failed
-/// on every target. An error if nothing is left, or if there is only one task to train on.
-Result<TrainingSet> make_training_set(const Dataset& data, std::string_view language, Part part);
+/// on every target. `units` are the vectors of the targets, as many of each kind as a default says if none are given.
+/// An error if nothing is left, or if there is only one task to train on.
+Result<TrainingSet> make_training_set(const Dataset& data, std::string_view language, Part part,
+                                      std::span<const VectorUnit> units = {});
 
 }  // namespace hone::cost

@@ -69,14 +69,35 @@ TEST_F(TrainingSetTest, HoldsSentencesAndLabels) {
     EXPECT_TRUE(std::isnan(set.label(1, 1))) << "it was not measured";
     EXPECT_EQ(set.label(2, 1), 0) << "it failed";
     std::vector<float> first(set.shape.size(), 7), second(set.shape.size(), 7);
-    set.copy_sentence(0, first);
-    set.copy_sentence(1, second);
+    set.copy_sentence(0, 0, first);
+    set.copy_sentence(1, 0, second);
     EXPECT_NE(first, second) << language;
     EXPECT_EQ(first.back(), 0);
   }
   const TrainingSet test = make_training_set(data_, "tlp2", Part::Test).value();
   EXPECT_EQ(test.size(), 3u);
   EXPECT_EQ(test.tasks[0], 2u);
+}
+
+TEST_F(TrainingSetTest, SaysWhatAProgramIsOnEachTarget) {
+  const VectorUnit units[] = {{.lanes = 4, .registers = 16}, {.lanes = 16, .registers = 32}};
+  const TrainingSet set = make_training_set(data_, "tlp2", Part::Training, units).value();
+  const auto sentence = [&](std::size_t sample, std::size_t target) {
+    std::vector<float> numbers(set.shape.size());
+    set.copy_sentence(sample, target, numbers);
+    return numbers;
+  };
+  for (std::size_t t = 0; t < 2; ++t) {
+    const auto writer = make_sentence_writer("tlp2", units[t]).value();
+    std::vector<float> written(set.shape.size());
+    const DatasetProgram& program = data_.programs[set.programs[4]];
+    const auto naive = naive_blocks(ir::parse_function(data_.tasks[program.task].algorithms[0].text).value()).value();
+    writer->write(naive, schedule::parse_trace(program.trace).value(), written);
+    EXPECT_EQ(sentence(4, t), written);
+  }
+  EXPECT_NE(sentence(4, 0), sentence(4, 1));
+  EXPECT_THAT(make_training_set(data_, "tlp2", Part::Training, std::span(units).first(1)).error().message,
+              HasSubstr("the vectors of 1 targets are given, the data set has 2"));
 }
 
 TEST_F(TrainingSetTest, LeavesOutTasksThatAllFailed) {
