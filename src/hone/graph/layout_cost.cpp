@@ -15,7 +15,7 @@ namespace {
 // Cycles, measured on a Zen 4 core with vectors of 512 bits by `bench_layer --layouts`.
 
 /// Of an element that is gathered into a vector, or scattered from one.
-constexpr double kGather = 1.7;
+constexpr double kGather = 1.6;
 /// Of a step of a sum that is not computed in vectors.
 constexpr double kScalarStep = 3;
 /// Of a vector that a step of a sum without products takes in: loading, comparing or multiplying.
@@ -30,12 +30,13 @@ constexpr double kHalfBlock = 1.5;
 constexpr double kRowProducts = 1.06, kSharedProducts = 1.02;
 /// The same along rows if channels are in groups, of which few products come together.
 constexpr double kGroupedRowProducts = 2;
-/// The same if elements for a vector along a row are apart, or most of it is empty, and sums cannot be kept in blocks.
-constexpr double kApartRowProducts = 4;
+/// The same if elements for a vector along a row are apart, or much of it is empty, and sums are not kept in blocks.
+constexpr double kApartRowProducts = 4, kEmptyRowProducts = 1.5;
 /// Beyond this share of empty lanes along rows sums are kept in blocks of channels (space/layout.h).
 constexpr double kMostEmpty = 1.2;
-/// Of an element of a plain image whose channels are summed: planes are far apart.
-constexpr double kPlainPlane = 0.1;
+/// Of an element of a plain image whose channels are summed, since planes are far apart; and the share of the products
+/// that this costs where blocks are not full, so that each element is loaded more often.
+constexpr double kPlainPlane = 0.5, kPlainShare = 0.15;
 /// Of an element that Winograd's transforms take from, or leave in, anything but full blocks.
 constexpr double kWinogradIn = 3.3, kWinogradOut = 1.8;
 
@@ -284,7 +285,7 @@ class ResultCosts {
     const double all = elements(read.param), count = read.is_summed ? read.count : std::min(read.count, all);
     switch (access(read, choice, block)) {
       case LaneAccess::Same:
-        return is_product && block == 0 ? all * kPlainPlane : 0;
+        return is_product && block == 0 ? cost_of_plain_planes(all, choice.width) : 0;
       case LaneAccess::Vector:
       case LaneAccess::Near:
         return block > choice.width ? count / static_cast<double>(choice.width) * kHalfBlock : 0;
@@ -298,10 +299,17 @@ class ResultCosts {
 
   /// A sum of products along rows reads a plain copy of what is stored in blocks, unless there is a single block.
   double cost_of_products_in_rows(const KernelRead& read, std::int64_t block) const {
-    if (block == 0) return 0;
+    const double all = elements(read.param);
+    if (block == 0 && !sums_in_lanes()) return 0;
+    if (block == 0)
+      return cost_of_plain_planes(all, result_.spatial[1].extent % machine_.lanes == 0 ? machine_.lanes : 1);
     if (params_[read.param].shape[1] == block) return result_.steps * kScalarStep;
-    const double lost = sums_in_lanes() ? cost_of_products() * (kApartRowProducts - 1) : 0;
-    return elements(read.param) * kGather + lost;
+    if (!sums_in_lanes()) return all * kGather;
+    return all * kGather + cost_of_products() * ((is_apart_in_rows() ? kApartRowProducts : kEmptyRowProducts) - 1);
+  }
+
+  double cost_of_plain_planes(double elements, std::int64_t width) const {
+    return elements * kPlainPlane + (width < machine_.lanes ? cost_of_products() * kPlainShare : 0);
   }
 
   double cost_of_writing(const LaneChoice& choice, std::int64_t block) const {

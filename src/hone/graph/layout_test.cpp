@@ -127,6 +127,39 @@ TEST(Layout, MatricesOfATransformerHaveNoBlocks) {
   for (const std::vector<std::int64_t>& options : chosen.options) EXPECT_THAT(options, ElementsAre(0));
 }
 
+/// The expected costs of the first kernel, whose first input and output are stored in such blocks.
+double cost_in(const Chosen& chosen, std::int64_t in, std::int64_t out, std::size_t input = 0) {
+  const Group& group = chosen.groups.front();
+  ChannelBlocks blocks(chosen.blocks.size(), 0);
+  blocks[static_cast<std::size_t>(group.inputs[input])] = in;
+  blocks[static_cast<std::size_t>(group.outputs[0])] = out;
+  return layout_cost(chosen.stage, group, chosen.kernels.front(), blocks, kWideMachine);
+}
+
+TEST(Layout, KernelsAreCheapestWhereLanesRunAlongAllTheirValues) {
+  const Chosen single = chosen_for({image({1, 32, 20, 20})}, [](Builder& b, const std::vector<ValueId>& x) {
+    return std::vector{depthwise(b, x[0], 32)};
+  });
+  const Chosen transpose = chosen_for({image({1, 32, 20, 32})}, [](Builder& b, const std::vector<ValueId>& x) {
+    return std::vector{b.add("Transpose", {x[0]}, attributes({{"perm", std::vector<std::int64_t>{0, 2, 3, 1}}}))};
+  });
+  for (const std::int64_t out : {0, 8})
+    for (const std::int64_t in : {0, 8, 16}) EXPECT_GT(cost_in(single, in, out), cost_in(single, 16, 16));
+  EXPECT_GT(cost_in(transpose, 0, 0), 3 * cost_in(transpose, 16, 0));
+}
+
+TEST(Layout, PartsThatDoNotBeginWithABlockAreGatheredWhateverTheirLayout) {
+  const auto join = [](const std::vector<Tensor>& parts) {
+    return chosen_for(parts, [](Builder& b, const std::vector<ValueId>& x) {
+      return std::vector{b.add("Concat", x, attributes({{"axis", 1}}))};
+    });
+  };
+  const Chosen even = join({image({1, 16, 9, 9}), image({1, 16, 9, 9})});
+  const Chosen odd = join({image({1, 4, 9, 9}), image({1, 16, 9, 9}), image({1, 12, 9, 9})});
+  EXPECT_LT(cost_in(even, 16, 16, 1), cost_in(even, 0, 16, 1));
+  EXPECT_EQ(cost_in(odd, 16, 16, 1), cost_in(odd, 0, 16, 1));
+}
+
 /// A few convolutions, pools, sums, joins and transposes of random values of before.
 std::vector<ValueId> random_layers(Builder& b, Rng& rng, ValueId x, int layers) {
   struct Known {
