@@ -180,18 +180,18 @@ class ResultCosts {
   /// The last axis, then each axis that a value may be stored in blocks of.
   std::vector<LaneChoice> lane_choices() const {
     std::vector<LaneChoice> choices = {{last_axis(), machine_.lanes, false}};
-    const auto offer = [&](std::size_t axis, std::int64_t block) {
+    const auto offer = [&](std::size_t axis, std::int64_t block, bool fits) {
       const bool is_known = std::any_of(choices.begin(), choices.end(), [&](const LaneChoice& c) {
         return c.is_block && c.axis == axis && c.width == block;
       });
-      if (block > 0 && !is_known && result_.spatial[axis].extent % block == 0) choices.push_back({axis, block, true});
+      if (block > 0 && !is_known && fits) choices.push_back({axis, block, true});
     };
     for (const std::int64_t block : params_[result_.param].blocks)
-      if (result_.spatial.size() > 1) offer(1, block);
+      if (result_.spatial.size() > 1) offer(1, block, /*fits=*/true);
     for (const KernelRead& read : result_.reads)
       for (const std::int64_t block : params_[read.param].blocks)
         for (std::size_t axis = 0; axis < result_.spatial.size() && read.indices.size() > 1; ++axis)
-          if (ir::uses(read.indices[1], result_.spatial[axis].var)) offer(axis, block);
+          offer(axis, block, splits(read, block, axis));
     return choices;
   }
 
@@ -265,10 +265,11 @@ class ResultCosts {
     return 0;
   }
 
-  /// Whether a program splits an axis of the result because this read finds its tensor in blocks.
+  /// Whether a program splits an axis of the result because this read finds its tensor in blocks. Sums in a tensor of
+  /// their own have as many channels as they like.
   bool splits(const KernelRead& read, std::int64_t block, std::size_t axis) const {
-    return block > 0 && read.indices.size() > 1 && ir::uses(read.indices[1], result_.spatial[axis].var) &&
-           result_.spatial[axis].extent % block == 0;
+    if (block == 0 || read.indices.size() < 2 || !ir::uses(read.indices[1], result_.spatial[axis].var)) return false;
+    return result_.spatial[axis].extent % block == 0 || (read.is_summed && result_.sums_apart);
   }
 
   double cost_of_reading(const KernelRead& read, const LaneChoice& choice, std::int64_t block) const {
