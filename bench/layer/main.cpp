@@ -2,10 +2,10 @@
 /// round.
 ///
 ///     bench_layer [--only TEXT] [--threads N...] [--rounds N] [--emit naive|ir|lowered|llvm|asm]
-///     bench_layer --model FILE... [--threads N...] [--rounds N]
+///     bench_layer --model FILE... [--threads N...] [--rounds N] [--layouts]
 ///
 /// Prints a table to stderr and one JSON line per figure to stdout; of model files a table of all their layers to
-/// stdout.
+/// stdout, or, with --layouts, of all their kernels in every combination of layouts.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <fmt/core.h>
 
+#include "layouts.h"
 #include "models.h"
 #include "runnable.h"
 
@@ -118,7 +119,7 @@ struct Options {
   std::vector<int> threads = {1};
   std::vector<std::string> models;
   std::string only, emit;
-  bool is_swish = false;
+  bool is_swish = false, in_layouts = false;
   int rounds = 15;
 };
 
@@ -184,8 +185,14 @@ int main(int argc, char** argv) {
   app.add_option("--emit", options.emit, "print a stage of the program: naive, ir, lowered, llvm or asm");
   app.add_flag("--swish", options.is_swish, "layers end in x · sigmoid(x), not in a relu");
   app.add_option("--model", options.models, "model files whose layers are timed instead");
+  app.add_flag("--layouts", options.in_layouts, "time kernels of models in all layouts of what they read and write");
   CLI11_PARSE(app, argc, argv);
-  for (const std::string& file : options.models) time_model(file, options.threads, options.rounds);
+  for (const std::string& file : options.models) {
+    if (options.in_layouts)
+      time_layouts(file, options.only, options.rounds);
+    else
+      time_model(file, options.threads, options.rounds);
+  }
   if (!options.models.empty()) return 0;
   fmt::print(stderr, "{:<26}{:>3}{:>9}{:>9}{:>11}{:>10}{:>10}{:>9}{:>11}\n", "layer", "thr", "peak", "GFLOP/s", "ratio",
              "best", "ms", "compile", "error");

@@ -207,7 +207,20 @@ Result<ir::Function> in_layouts(ir::Function program, const Group& group, const 
   return program;
 }
 
-/// What a group computes, by each algorithm that can; `direct` says what it means.
+/// The tile of Winograd's algorithm that a kernel likely uses, 0 if none.
+std::int64_t likely_winograd_tile(const graph::Stage& stage, const Group& group, const codegen::Target& target) {
+  const std::optional<graph::WinogradShape> shape = graph::winograd_shape(stage, group);
+  if (!shape) return 0;
+  return space::default_winograd_tile(
+      {shape->images, shape->in_channels, shape->out_channels, shape->height, shape->width}, target);
+}
+
+}  // namespace
+
+graph::LayoutMachine layout_machine(const codegen::Target& target) {
+  return {.lanes = target.lanes(/*bits=*/32), .multiply_adds = target.multiply_adds};
+}
+
 Result<space::Task> task_of(const graph::Stage& stage, const Group& group, const ir::Function& direct,
                             const graph::ChannelBlocks& blocks, const codegen::Target& target) {
   space::Task task;
@@ -226,10 +239,8 @@ Result<space::Task> task_of(const graph::Stage& stage, const Group& group, const
     HONE_TRY(add(fmt::format("online{}", keys->keys), {.key_block = keys->keys}));
     if (keys->is_likely && space::schedule_pattern(task.algorithms.back().naive, target)) task.likely = 1;
   }
-  const std::optional<graph::WinogradShape> shape = graph::winograd_shape(stage, group);
-  if (!shape) return task;
-  const std::int64_t likely = space::default_winograd_tile(
-      {shape->images, shape->in_channels, shape->out_channels, shape->height, shape->width}, target);
+  if (!graph::winograd_shape(stage, group)) return task;
+  const std::int64_t likely = likely_winograd_tile(stage, group, target);
   for (const std::int64_t tile : {2, 4, 6}) {
     if (tile == likely) task.likely = task.algorithms.size();
     HONE_TRY(add(fmt::format("winograd{}", tile), {.winograd_tile = tile}));
@@ -237,21 +248,25 @@ Result<space::Task> task_of(const graph::Stage& stage, const Group& group, const
   return task;
 }
 
-}  // namespace
+Result<std::vector<graph::LayoutKernel>> layout_kernels(const graph::Stage& stage, const std::vector<Group>& groups,
+                                                        const codegen::Target& target) {
+  std::vector<graph::LayoutKernel> kernels;
+  for (const Group& group : groups) {
+    if (group.kind != Group::Kind::Kernel) continue;
+    HONE_TRY(ir::Function program, graph::lower(stage, group));
+    kernels.push_back({std::move(program), likely_winograd_tile(stage, group, target) > 0});
+  }
+  return kernels;
+}
 
 Result<StageTasks> tasks_of(const graph::Stage& stage, const codegen::Target& target) {
   StageTasks found;
   HONE_TRY(found.groups, graph::partition(stage));
-  std::vector<ir::Function> programs;
-  for (const Group& group : found.groups)
-    if (group.kind == Group::Kind::Kernel) {
-      HONE_TRY(ir::Function program, graph::lower(stage, group));
-      programs.push_back(std::move(program));
-    }
-  found.blocks = graph::choose_channel_blocks(stage, found.groups, programs, target.lanes(/*bits=*/32));
+  HONE_TRY(const std::vector<graph::LayoutKernel> kernels, layout_kernels(stage, found.groups, target));
+  found.blocks = graph::choose_channel_blocks(stage, found.groups, kernels, layout_machine(target));
   for (const Group& group : found.groups) {
     if (group.kind != Group::Kind::Kernel) continue;
-    HONE_TRY(space::Task task, task_of(stage, group, programs[found.tasks.size()], found.blocks, target));
+    HONE_TRY(space::Task task, task_of(stage, group, kernels[found.tasks.size()].program, found.blocks, target));
     found.tasks.push_back(std::move(task));
   }
   return found;

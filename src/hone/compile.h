@@ -22,6 +22,17 @@ struct StageTasks {
   std::vector<space::Task> tasks;  ///< of the Kernel groups, in order
 };
 
+/// What the choice of layouts knows of a target, and of the Kernel groups.
+graph::LayoutMachine layout_machine(const codegen::Target& target);
+Result<std::vector<graph::LayoutKernel>> layout_kernels(const graph::Stage& stage,
+                                                        const std::vector<graph::Group>& groups,
+                                                        const codegen::Target& target);
+
+/// What the kernel of a group computes, by each algorithm that can, on values that are stored like this; `direct` is
+/// its naive program.
+Result<space::Task> task_of(const graph::Stage& stage, const graph::Group& group, const ir::Function& direct,
+                            const graph::ChannelBlocks& blocks, const codegen::Target& target);
+
 /// Cuts a stage into groups, and says what each kernel computes on this target; nothing is compiled.
 Result<StageTasks> tasks_of(const graph::Stage& stage, const codegen::Target& target);
 
