@@ -2,11 +2,14 @@
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
+#include <poll.h>
 #include <set>
+#include <stdexcept>
 #include <thread>
 
 #include "hone/ir/text.h"
 #include "hone/measure/check.h"
+#include "hone/measure/meanwhile.h"
 #include "hone/measure/overlap.h"
 #include "hone/measure/peak.h"
 #include "hone/measure/protocol.h"
@@ -54,32 +57,98 @@ TEST(Overlap, OneIsPreparedWhileAnotherIsTimedOnOneOfTwoCores) {
   EXPECT_TRUE(overlap.may_time());
 }
 
-TEST(Overlap, AKernelOnAllCoresIsTimedAlone) {
-  Overlap overlap(2, 2);
+TEST(Overlap, NothingIsBegunThatKeepsATrialWaitingThatCanBeTimed) {
+  Overlap overlap(2, 1);
   overlap.begin_preparing();
-  EXPECT_FALSE(overlap.may_time());
-  overlap.begin_preparing();
-  overlap.end_preparing();
   overlap.begin_waiting();
-  EXPECT_FALSE(overlap.may_prepare()) << "a trial that waits would wait for ever";
-  overlap.end_preparing();
+  overlap.look(/*ready=*/1, /*can_prepare_more=*/true);
   EXPECT_TRUE(overlap.may_time());
-  overlap.end_waiting();
-  overlap.begin_timing();
   EXPECT_FALSE(overlap.may_prepare());
+  overlap.look(/*ready=*/0, /*can_prepare_more=*/true);
+  EXPECT_TRUE(overlap.may_prepare()) << "its worker prepares another one: the core would be idle";
+}
+
+TEST(Overlap, KernelsOnAllCoresAreTimedAloneAndInBursts) {
+  Overlap overlap(2, 2);
+  for (int i = 0; i < 6; ++i) {
+    overlap.look(/*ready=*/i > 0, /*can_prepare_more=*/true);
+    EXPECT_FALSE(overlap.may_time()) << i << " are too few";
+    EXPECT_TRUE(overlap.may_prepare());
+    overlap.begin_preparing();
+    EXPECT_TRUE(overlap.may_prepare()) << "on the other core";
+    overlap.end_preparing();
+    overlap.begin_waiting();
+  }
+  overlap.begin_preparing();
+  overlap.look(1, true);
+  EXPECT_FALSE(overlap.may_prepare()) << "a burst is due";
+  EXPECT_FALSE(overlap.may_time()) << "something is being prepared";
+  overlap.end_preparing();
+  for (int i = 0; i < 6; ++i) {
+    overlap.look(1, true);
+    ASSERT_TRUE(overlap.may_time());
+    overlap.end_waiting();
+    overlap.begin_timing();
+    overlap.look(1, true);
+    EXPECT_FALSE(overlap.may_prepare());
+    EXPECT_FALSE(overlap.may_time());
+    overlap.end_timing();
+  }
+  overlap.look(0, true);
+  EXPECT_TRUE(overlap.may_prepare());
+}
+
+TEST(Overlap, OtherWorkTakesCores) {
+  Overlap overlap(2, 2);
+  overlap.begin_other(1);
+  EXPECT_TRUE(overlap.may_prepare());
+  EXPECT_FALSE(overlap.may_prepare(2));
+  for (int i = 0; i < 6; ++i) overlap.begin_waiting();
+  overlap.look(1, true);
   EXPECT_FALSE(overlap.may_time());
+  EXPECT_TRUE(overlap.may_prepare()) << "as long as nothing can be timed";
+  overlap.end_other();
+  overlap.look(1, true);
+  EXPECT_TRUE(overlap.may_time());
 }
 
 TEST(Overlap, SomethingCanAlwaysGoOn) {
   for (int cores = 0; cores <= 4; ++cores)
     for (int threads = 0; threads <= 6; ++threads) {
       Overlap overlap(cores, threads);
+      overlap.look(0, true);
       EXPECT_TRUE(overlap.may_prepare());
       overlap.begin_preparing();
       overlap.end_preparing();
       overlap.begin_waiting();
+      overlap.look(1, false);
       EXPECT_TRUE(overlap.may_time());
     }
+}
+
+TEST(Meanwhile, WorkIsDoneOnAnotherThreadAndThenTold) {
+  Meanwhile meanwhile;
+  EXPECT_EQ(meanwhile.cores(), 0);
+  std::thread::id worked, told;
+  meanwhile.add({[&] { worked = std::this_thread::get_id(); }, [&] { told = std::this_thread::get_id(); }, 2});
+  EXPECT_TRUE(meanwhile.is_waiting());
+  EXPECT_EQ(meanwhile.cores(), 2);
+  meanwhile.begin();
+  EXPECT_FALSE(meanwhile.is_waiting());
+  pollfd done{meanwhile.fd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&done, 1, /*ms=*/60'000), 1);
+  meanwhile.take()();
+  EXPECT_NE(worked, std::this_thread::get_id());
+  EXPECT_EQ(told, std::this_thread::get_id());
+  EXPECT_EQ(meanwhile.cores(), 0);
+  EXPECT_EQ(::poll(&done, 1, 0), 0) << "the end is taken once";
+  meanwhile.add({[] { throw std::runtime_error("the work's"); }, {}});
+  meanwhile.begin();
+  EXPECT_THROW(meanwhile.take(), std::runtime_error);
+  meanwhile.add({[] { throw std::runtime_error("the work's"); }, {}});
+  meanwhile.begin();
+  meanwhile.drop();
+  EXPECT_EQ(meanwhile.cores(), 0);
 }
 
 Timed sleeper(int& calls, int us) {
