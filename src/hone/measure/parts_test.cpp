@@ -177,6 +177,25 @@ TEST(Timing, ThreeSamplesAreEnoughOfWhatTakesLong) {
   EXPECT_EQ(time_in_turns({sleeper(calls, 0)}, {.repeats = 9, .min_repeat_ms = 0, .enough_ms = 1e9})[0].ns.size(), 9u);
 }
 
+TEST(Timing, WhatIsHopelessIsCalledOnceOrTwice) {
+  int calls = 0;
+  const auto samples_of = [&](std::vector<int> each_us, double hopeless_ns) {
+    calls = 0;
+    const Timed timed{[&calls, each_us] {
+                        const std::size_t i = std::min<std::size_t>(calls++, each_us.size() - 1);
+                        std::this_thread::sleep_for(std::chrono::microseconds(each_us[i]));
+                        return true;
+                      },
+                      [] {}};
+    return time_in_turns({timed}, {.repeats = 6, .min_repeat_ms = 0, .hopeless_ns = hopeless_ns})[0].ns.size();
+  };
+  EXPECT_EQ(samples_of({2000}, 0.5e6), 1u);
+  EXPECT_EQ(samples_of({400'000, 400'000}, 300e6), 2u);
+  EXPECT_EQ(samples_of({400'000, 0}, 300e6), 6u) << "the first call was disturbed";
+  EXPECT_EQ(samples_of({0}, 1e9), 6u);
+  EXPECT_EQ(samples_of({2000}, 0), 3u);
+}
+
 TEST(Timing, SeveralProgramsTakeTurns) {
   std::string order;
   const auto tell = [&](char name) { return Timed{[&order, name] { return order += name, true; }, [] {}}; };
@@ -233,6 +252,25 @@ Buffer buffer_of(const List& values, ir::DType type = ir::kF32) {
     if (type == ir::kI32) reinterpret_cast<std::int32_t*>(buffer.data())[i] = static_cast<std::int32_t>(values[i]);
   }
   return buffer;
+}
+
+TEST(Check, EachPlaceOfALongTensorCounts) {
+  List values(100);
+  Rng rng(/*seed=*/3);
+  for (double& value : values) value = rng.unit() - 0.5;
+  const Expected expected = expect(buffer_of(values));
+  EXPECT_EQ(compare_values("B", buffer_of(values), expected, -1, 0).largest_error, 0);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    List other = values;
+    other[i] = values[i] + 1e-4;
+    const Comparison near = compare_values("B", buffer_of(other), expected, -1, 0);
+    EXPECT_EQ(near.status, TrialStatus::Ok);
+    EXPECT_NEAR(near.largest_error, 1e-4 / std::max(std::abs(values[i]), expected.scale), 1e-6);
+    other[i] = values[i] + 0.1;
+    EXPECT_EQ(compare_values("B", buffer_of(other), expected, -1, 0).status, TrialStatus::WrongAnswer) << i;
+    other[i] = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(compare_values("B", buffer_of(other), expected, -1, 0).status, TrialStatus::NotANumber) << i;
+  }
 }
 
 TEST(Check, ErrorsAreMeasuredAgainstTheSizeOfTheTensor) {

@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// What takes so many times as long as the fastest is hopeless: few samples will do.
-constexpr double kHopeless = 3;
+constexpr double kHopeless = 1.5;
 /// Where a search ranks all candidates again and again, it gets to know so many new ones each time.
 constexpr std::size_t kBuiltPerRound = 64;
 
