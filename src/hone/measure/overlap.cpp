@@ -17,9 +17,7 @@ bool Overlap::may_prepare(int cores) const {
   return busy() + cores + (is_reserved ? threads_ : 0) <= cores_;
 }
 
-bool Overlap::may_time() const {
-  return !is_timing_ && busy() + threads_ <= cores_ && (is_burst_ || !is_in_bursts());
-}
+bool Overlap::may_time() const { return !is_timing_ && busy() + threads_ <= cores_ && (is_burst_ || !is_in_bursts()); }
 
 int Overlap::most_waiting_per_worker() const { return is_in_bursts() ? kMostWaiting : 2; }
 

@@ -38,8 +38,8 @@ void fields(Archive& archive, MeasureResult& result) {
 
 template <typename Archive>
 void fields(Archive& archive, Message& message) {
-  archive(message.kind, message.version, message.job, message.target, message.timing, message.task_number,
-          message.task, message.forgotten, message.programs, message.results);
+  archive(message.kind, message.version, message.job, message.target, message.timing, message.task_number, message.task,
+          message.forgotten, message.programs, message.results);
 }
 
 template <typename T>

@@ -40,8 +40,8 @@ class TaskScheduler {
   static Result<TaskScheduler> make(std::vector<ScheduledTask> tasks, const SchedulerOptions& options);
 
   /// The task to spend the next round on: at first each in turn until it has a result. Nothing: the budget is spent,
-  /// the target is reached, or no task can gain. Asking changes nothing until something is told. With `except`, the task
-  /// to go on with while the round of that one is under way.
+  /// the target is reached, or no task can gain. Asking changes nothing until something is told. With `except`, the
+  /// task to go on with while the round of that one is under way.
   std::optional<std::size_t> next_task(std::optional<std::size_t> except = {});
   /// How many trials the next round has; 0 if the budget is spent.
   std::size_t round_trials() const;

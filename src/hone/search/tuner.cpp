@@ -60,7 +60,8 @@ class Tuner {
   explicit Tuner(const TunerOptions& options) : options_(options), queue_(options.records) {}
 
   Result<TuneReport> run(const std::vector<TuneTask>& tasks) {
-    HONE_TRY(model_, options_.make_model(options_.cost_model, {.seed = options_.seed, .threads = thinking_threads(tasks.size() > 1)}));
+    HONE_TRY(model_, options_.make_model(options_.cost_model,
+                                         {.seed = options_.seed, .threads = thinking_threads(tasks.size() > 1)}));
     report_.progress.tasks.resize(tasks.size());
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       HONE_TRY(TaskState state, prepare(tasks[i], report_.progress.tasks[i]));
@@ -215,10 +216,9 @@ class Tuner {
   /// Measures until there is nothing more to try, or the budget is used up.
   Result<void> measure_all() {
     given_.clear();
-    return measurer_->run_jobs([this] { return next_job(); },
-                               [this](std::size_t i, const std::vector<measure::MeasureResult>& results) {
-                                 take_results(i, results);
-                               });
+    return measurer_->run_jobs(
+        [this] { return next_job(); },
+        [this](std::size_t i, const std::vector<measure::MeasureResult>& results) { take_results(i, results); });
   }
 
   std::optional<measure::MeasureJob> next_job() {
@@ -242,7 +242,8 @@ class Tuner {
       open_.push_back(current_);
       const TaskState& state = states_[current_->task];
       current_->timing = options_.measurer.timing;
-      if (const double best = state.fastest(); std::isfinite(best)) current_->timing.hopeless_ns = kHopeless * best * 1e9;
+      if (const double best = state.fastest(); std::isfinite(best))
+        current_->timing.hopeless_ns = kHopeless * best * 1e9;
       plan();
       return true;
     }
