@@ -55,6 +55,12 @@ struct MeasurerOptions {
   const std::atomic<bool>* stop = nullptr;
 };
 
+/// Programs for one worker: one, or several of one task that are timed in turns; and how.
+struct MeasureJob {
+  std::vector<MeasureInput> inputs;
+  Timing timing;
+};
+
 /// Owns the workers. One thread at a time; the process may have others.
 class Measurer {
  public:
@@ -74,6 +80,17 @@ class Measurer {
   /// from this thread. Told to stop, it does not ask for more, and trials under way are NotRun. The same if no worker
   /// can be started any more, which is the error.
   Result<void> run(const Source& next, const Sink& done);
+
+  using JobSource = std::function<std::optional<MeasureJob>()>;
+  using JobSink = std::function<void(std::size_t, const std::vector<MeasureResult>&)>;
+  /// The same for jobs, but the source is asked again after each event: nothing means that there is nothing now. It
+  /// ends when no trial is under way, nothing is done meanwhile, and the source has nothing.
+  Result<void> run_jobs(const JobSource& next, const JobSink& done);
+
+  /// For sources and sinks of jobs, such as a search that thinks about what to try next: does `work` on another thread
+  /// as soon as so many cores (or all that there are) are free, while trials go on on the others; then calls `then`
+  /// from the thread of run_jobs. One at a time. When the measurer is told to stop before it began, neither is called.
+  void meanwhile(std::function<void()> work, std::function<void()> then, int cores = 1);
 
   /// Measures all inputs; results in their order.
   std::vector<MeasureResult> measure(std::span<const MeasureInput> inputs);

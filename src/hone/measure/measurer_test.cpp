@@ -293,6 +293,52 @@ TEST(Measurer, AHopelessProgramIsCalledOnce) {
   EXPECT_EQ(result.samples_ns.size(), 1u);
 }
 
+TEST(Measurer, WhatWaitsIsPreparedAgainWhenItsWorkerDiesOfAnother) {
+  MeasurerOptions options = quick_options(codegen::host_target().threads);  // timed in bursts
+  options.workers = 1;
+  options.run_timeout_ms = 3000;
+  Measurer measurer = start(options);
+  const auto data = checked(kDouble);
+  std::vector<MeasureInput> batch(9, input(kDouble, data));
+  batch[1] = batch[7] = input(kCrash, data);
+  const std::vector<MeasureResult> results = measurer.measure(batch);
+  for (std::size_t i = 0; i < results.size(); ++i)
+    EXPECT_EQ(to_string(results[i].status), i == 1 || i == 7 ? "crash" : "ok") << i << ": " << results[i].message;
+  EXPECT_EQ(measurer.started_workers(), 3);
+}
+
+TEST(Measurer, WorkGoesOnBesideTrialsAndWakesTheSource) {
+  Measurer measurer = start();
+  const auto data = checked(kDouble);
+  int rounds = 0, left = 0, ok = 0, told = 0;
+  std::atomic<int> worked = 0;
+  bool is_thinking = false;
+  const Result<void> ended = measurer.run_jobs(
+      [&]() -> std::optional<MeasureJob> {
+        if (left == 0 && !is_thinking && rounds < 4) {
+          ++rounds;
+          is_thinking = true;
+          measurer.meanwhile([&] { ++worked; },
+                             [&] {
+                               is_thinking = false;
+                               left = 3;
+                               ++told;
+                             },
+                             /*cores=*/rounds % 2 == 0 ? 1 : 1000);
+        }
+        if (left == 0) return std::nullopt;
+        --left;
+        return MeasureJob{{input(kDouble, data), input(kDouble, data)}, quick_options().timing};
+      },
+      [&](std::size_t, const std::vector<MeasureResult>& results) {
+        for (const MeasureResult& result : results) ok += result.is_ok() ? 1 : 0;
+      });
+  EXPECT_TRUE(ended);
+  EXPECT_EQ(worked, 4);
+  EXPECT_EQ(told, 4);
+  EXPECT_EQ(ok, 24);
+}
+
 TEST(Measurer, WorkersKilledFromOutsideAtRandomMomentsCostOneTrialEach) {
   Measurer measurer = start();
   const auto data = checked(kDouble);

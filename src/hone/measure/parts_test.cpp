@@ -2,11 +2,14 @@
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
+#include <poll.h>
 #include <set>
+#include <stdexcept>
 #include <thread>
 
 #include "hone/ir/text.h"
 #include "hone/measure/check.h"
+#include "hone/measure/meanwhile.h"
 #include "hone/measure/overlap.h"
 #include "hone/measure/peak.h"
 #include "hone/measure/protocol.h"
@@ -54,32 +57,98 @@ TEST(Overlap, OneIsPreparedWhileAnotherIsTimedOnOneOfTwoCores) {
   EXPECT_TRUE(overlap.may_time());
 }
 
-TEST(Overlap, AKernelOnAllCoresIsTimedAlone) {
-  Overlap overlap(2, 2);
+TEST(Overlap, NothingIsBegunThatKeepsATrialWaitingThatCanBeTimed) {
+  Overlap overlap(2, 1);
   overlap.begin_preparing();
-  EXPECT_FALSE(overlap.may_time());
-  overlap.begin_preparing();
-  overlap.end_preparing();
   overlap.begin_waiting();
-  EXPECT_FALSE(overlap.may_prepare()) << "a trial that waits would wait for ever";
-  overlap.end_preparing();
+  overlap.look(/*ready=*/1, /*can_prepare_more=*/true);
   EXPECT_TRUE(overlap.may_time());
-  overlap.end_waiting();
-  overlap.begin_timing();
   EXPECT_FALSE(overlap.may_prepare());
+  overlap.look(/*ready=*/0, /*can_prepare_more=*/true);
+  EXPECT_TRUE(overlap.may_prepare()) << "its worker prepares another one: the core would be idle";
+}
+
+TEST(Overlap, KernelsOnAllCoresAreTimedAloneAndInBursts) {
+  Overlap overlap(2, 2);
+  for (int i = 0; i < 6; ++i) {
+    overlap.look(/*ready=*/i > 0, /*can_prepare_more=*/true);
+    EXPECT_FALSE(overlap.may_time()) << i << " are too few";
+    EXPECT_TRUE(overlap.may_prepare());
+    overlap.begin_preparing();
+    EXPECT_TRUE(overlap.may_prepare()) << "on the other core";
+    overlap.end_preparing();
+    overlap.begin_waiting();
+  }
+  overlap.begin_preparing();
+  overlap.look(1, true);
+  EXPECT_FALSE(overlap.may_prepare()) << "a burst is due";
+  EXPECT_FALSE(overlap.may_time()) << "something is being prepared";
+  overlap.end_preparing();
+  for (int i = 0; i < 6; ++i) {
+    overlap.look(1, true);
+    ASSERT_TRUE(overlap.may_time());
+    overlap.end_waiting();
+    overlap.begin_timing();
+    overlap.look(1, true);
+    EXPECT_FALSE(overlap.may_prepare());
+    EXPECT_FALSE(overlap.may_time());
+    overlap.end_timing();
+  }
+  overlap.look(0, true);
+  EXPECT_TRUE(overlap.may_prepare());
+}
+
+TEST(Overlap, OtherWorkTakesCores) {
+  Overlap overlap(2, 2);
+  overlap.begin_other(1);
+  EXPECT_TRUE(overlap.may_prepare());
+  EXPECT_FALSE(overlap.may_prepare(2));
+  for (int i = 0; i < 6; ++i) overlap.begin_waiting();
+  overlap.look(1, true);
   EXPECT_FALSE(overlap.may_time());
+  EXPECT_TRUE(overlap.may_prepare()) << "as long as nothing can be timed";
+  overlap.end_other();
+  overlap.look(1, true);
+  EXPECT_TRUE(overlap.may_time());
 }
 
 TEST(Overlap, SomethingCanAlwaysGoOn) {
   for (int cores = 0; cores <= 4; ++cores)
     for (int threads = 0; threads <= 6; ++threads) {
       Overlap overlap(cores, threads);
+      overlap.look(0, true);
       EXPECT_TRUE(overlap.may_prepare());
       overlap.begin_preparing();
       overlap.end_preparing();
       overlap.begin_waiting();
+      overlap.look(1, false);
       EXPECT_TRUE(overlap.may_time());
     }
+}
+
+TEST(Meanwhile, WorkIsDoneOnAnotherThreadAndThenTold) {
+  Meanwhile meanwhile;
+  EXPECT_EQ(meanwhile.cores(), 0);
+  std::thread::id worked, told;
+  meanwhile.add({[&] { worked = std::this_thread::get_id(); }, [&] { told = std::this_thread::get_id(); }, 2});
+  EXPECT_TRUE(meanwhile.is_waiting());
+  EXPECT_EQ(meanwhile.cores(), 2);
+  meanwhile.begin();
+  EXPECT_FALSE(meanwhile.is_waiting());
+  pollfd done{meanwhile.fd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&done, 1, /*ms=*/60'000), 1);
+  meanwhile.take()();
+  EXPECT_NE(worked, std::this_thread::get_id());
+  EXPECT_EQ(told, std::this_thread::get_id());
+  EXPECT_EQ(meanwhile.cores(), 0);
+  EXPECT_EQ(::poll(&done, 1, 0), 0) << "the end is taken once";
+  meanwhile.add({[] { throw std::runtime_error("the work's"); }, {}});
+  meanwhile.begin();
+  EXPECT_THROW(meanwhile.take(), std::runtime_error);
+  meanwhile.add({[] { throw std::runtime_error("the work's"); }, {}});
+  meanwhile.begin();
+  meanwhile.drop();
+  EXPECT_EQ(meanwhile.cores(), 0);
 }
 
 Timed sleeper(int& calls, int us) {
@@ -106,6 +175,25 @@ TEST(Timing, ThreeSamplesAreEnoughOfWhatTakesLong) {
   const Timing timing{.repeats = 9, .min_repeat_ms = 0, .enough_ms = 1};
   EXPECT_EQ(time_in_turns({sleeper(calls, 1000)}, timing)[0].ns.size(), 3u);
   EXPECT_EQ(time_in_turns({sleeper(calls, 0)}, {.repeats = 9, .min_repeat_ms = 0, .enough_ms = 1e9})[0].ns.size(), 9u);
+}
+
+TEST(Timing, WhatIsHopelessIsCalledOnceOrTwice) {
+  int calls = 0;
+  const auto samples_of = [&](std::vector<int> each_us, double hopeless_ns) {
+    calls = 0;
+    const Timed timed{[&calls, each_us] {
+                        const std::size_t i = std::min<std::size_t>(calls++, each_us.size() - 1);
+                        std::this_thread::sleep_for(std::chrono::microseconds(each_us[i]));
+                        return true;
+                      },
+                      [] {}};
+    return time_in_turns({timed}, {.repeats = 6, .min_repeat_ms = 0, .hopeless_ns = hopeless_ns})[0].ns.size();
+  };
+  EXPECT_EQ(samples_of({2000}, 0.5e6), 1u);
+  EXPECT_EQ(samples_of({400'000, 400'000}, 300e6), 2u);
+  EXPECT_EQ(samples_of({400'000, 0}, 300e6), 6u) << "the first call was disturbed";
+  EXPECT_EQ(samples_of({0}, 1e9), 6u);
+  EXPECT_EQ(samples_of({2000}, 0), 3u);
 }
 
 TEST(Timing, SeveralProgramsTakeTurns) {
@@ -164,6 +252,25 @@ Buffer buffer_of(const List& values, ir::DType type = ir::kF32) {
     if (type == ir::kI32) reinterpret_cast<std::int32_t*>(buffer.data())[i] = static_cast<std::int32_t>(values[i]);
   }
   return buffer;
+}
+
+TEST(Check, EachPlaceOfALongTensorCounts) {
+  List values(100);
+  Rng rng(/*seed=*/3);
+  for (double& value : values) value = rng.unit() - 0.5;
+  const Expected expected = expect(buffer_of(values));
+  EXPECT_EQ(compare_values("B", buffer_of(values), expected, -1, 0).largest_error, 0);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    List other = values;
+    other[i] = values[i] + 1e-4;
+    const Comparison near = compare_values("B", buffer_of(other), expected, -1, 0);
+    EXPECT_EQ(near.status, TrialStatus::Ok);
+    EXPECT_NEAR(near.largest_error, 1e-4 / std::max(std::abs(values[i]), expected.scale), 1e-6);
+    other[i] = values[i] + 0.1;
+    EXPECT_EQ(compare_values("B", buffer_of(other), expected, -1, 0).status, TrialStatus::WrongAnswer) << i;
+    other[i] = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(compare_values("B", buffer_of(other), expected, -1, 0).status, TrialStatus::NotANumber) << i;
+  }
 }
 
 TEST(Check, ErrorsAreMeasuredAgainstTheSizeOfTheTensor) {

@@ -38,7 +38,7 @@ void fields(Archive& archive, MeasureResult& result) {
 
 template <typename Archive>
 void fields(Archive& archive, Message& message) {
-  archive(message.kind, message.version, message.target, message.timing, message.task_number, message.task,
+  archive(message.kind, message.version, message.job, message.target, message.timing, message.task_number, message.task,
           message.forgotten, message.programs, message.results);
 }
 

@@ -2,7 +2,8 @@
 ///
 /// A worker says Hello; then the measurer sends Prepare (compile these programs, make their arguments) and gets
 /// Prepared, sends Run (check and time them) and gets Finished. Prepared and Finished carry one result per program. If
-/// no program can be run, Run is not sent. A Prepare at any time replaces what was prepared before.
+/// no program can be run, Run is not sent. Several jobs may be prepared before the first of them is run; a worker keeps
+/// each until then.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 namespace hone::measure {
 
 /// Changes with the messages below, so that a worker of another version is recognised.
-inline constexpr std::uint32_t kProtocolVersion = 2;
+inline constexpr std::uint32_t kProtocolVersion = 3;
 
 enum class MessageKind : std::uint8_t { Hello, Prepare, Prepared, Run, Finished };
 
@@ -41,6 +42,7 @@ struct TaskText {
 struct Message {
   MessageKind kind = MessageKind::Hello;
   std::uint32_t version = kProtocolVersion;  ///< Hello
+  std::uint64_t job = 0;                     ///< Prepare, Run: which programs
   std::string target;                        ///< Prepare
   Timing timing;                             ///< Prepare
   std::uint64_t task_number = 0;             ///< Prepare: which task the programs compute

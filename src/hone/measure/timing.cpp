@@ -8,6 +8,8 @@ namespace hone::measure {
 namespace {
 
 constexpr std::int64_t kMaxCalls = 10'000'000;
+/// What is so many times slower than what is hopeless is not called a second time.
+constexpr double kOneCall = 2;
 
 /// The nanoseconds that `calls` calls in a row take; nothing if one failed.
 std::optional<double> time_calls(const Timed& timed, std::int64_t calls) {
@@ -48,15 +50,27 @@ class Sampler {
   std::optional<double> grow() {
     const double wanted_ns = timing_.min_repeat_ms * 1e6;
     for (samples_.calls = 1;;) {
-      const std::optional<double> elapsed = time_calls(timed_, samples_.calls);
+      std::optional<double> elapsed = time_calls(timed_, samples_.calls);
+      if (elapsed && samples_.calls == 1 && is_slow(*elapsed)) elapsed = call_again(*elapsed);
       if (!elapsed) return elapsed;
       const double one = *elapsed / static_cast<double>(samples_.calls);
-      is_hopeless_ = timing_.hopeless_ns > 0 && samples_.calls == 1 && one > timing_.hopeless_ns;
       const bool is_enough = *elapsed >= wanted_ns || samples_.calls >= kMaxCalls;
       if (is_enough || is_hopeless_ || timing_.cache == CacheState::Flushed) return elapsed;
       const double fitting = wanted_ns / std::max(one, 1.0) + 1, more = static_cast<double>(samples_.calls) * 1.618;
       samples_.calls = static_cast<std::int64_t>(std::min<double>(std::max(fitting, more), kMaxCalls));
     }
+  }
+
+  bool is_slow(double ns) const { return timing_.hopeless_ns > 0 && ns > timing_.hopeless_ns; }
+
+  /// Finds out if a slow first call was disturbed. If it is very slow, that does not matter.
+  std::optional<double> call_again(double first_ns) {
+    is_hopeless_ = is_slow(first_ns / kOneCall);
+    if (is_hopeless_) return first_ns;
+    const std::optional<double> second_ns = time_calls(timed_, 1);
+    is_hopeless_ = second_ns && is_slow(*second_ns);
+    if (is_hopeless_) samples_.ns.push_back(first_ns);
+    return second_ns;
   }
 
   const Timed& timed_;

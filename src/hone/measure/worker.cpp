@@ -1,6 +1,8 @@
 #include "hone/measure/worker.h"
 
+#include <algorithm>
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <map>
 #include <new>
@@ -35,41 +37,31 @@ void guard(MeasureResult& result, TrialStatus otherwise, const std::function<Res
   }
 }
 
-/// Holds what was prepared last.
-class Worker {
- public:
-  Message answer(Message request) {
-    Message reply;
-    if (request.kind == MessageKind::Run) {
-      run();
-      reply.kind = MessageKind::Finished;
-    } else {
-      prepare(std::move(request));
-      reply.kind = MessageKind::Prepared;
-    }
-    reply.results = results_;
-    return reply;
-  }
+/// Packings are kept of so many tasks, those used last: they may be large.
+constexpr std::size_t kTasksWithPackings = 3;
 
- private:
+/// Programs that were prepared together: one, or several to be timed in turns.
+class PreparedJob {
+ public:
+  PreparedJob(std::shared_ptr<TaskArguments> arguments, const Timing& timing)
+      : arguments_(std::move(arguments)), timing_(timing) {}
+
   /// A result is NotRun as long as nothing went wrong.
-  void prepare(Message request) {
-    kernels_.clear();
-    timing_ = request.timing;
-    results_.assign(request.programs.size(), MeasureResult{.cache = timing_.cache});
-    kernels_.resize(request.programs.size());
-    for (const std::uint64_t number : request.forgotten) tasks_.erase(number);
-    if (request.task) tasks_.erase(request.task_number);
-    TaskText text = request.task ? *std::move(request.task) : TaskText{};
-    TaskArguments& arguments = tasks_.try_emplace(request.task_number, std::move(text)).first->second;
-    for (auto& [number, task] : tasks_)
-      if (&task != &arguments) task.forget_packings();  // which may be large
-    arguments_ = &arguments;
-    for (std::size_t i = 0; i < request.programs.size(); ++i) {
+  const std::vector<MeasureResult>& results() const { return results_; }
+  bool can_run() const {
+    return std::any_of(results_.begin(), results_.end(),
+                       [](const MeasureResult& result) { return result.status == TrialStatus::NotRun; });
+  }
+  int threads() const { return target_.threads; }
+
+  void prepare(const std::string& target, const std::vector<ProgramText>& programs) {
+    results_.assign(programs.size(), MeasureResult{.cache = timing_.cache});
+    kernels_.resize(programs.size());
+    for (std::size_t i = 0; i < programs.size(); ++i) {
       const auto begin = std::chrono::steady_clock::now();
       guard(results_[i], TrialStatus::CompileError, [&]() -> Result<void> {
-        HONE_TRY(target_, codegen::parse_target(request.target));
-        HONE_TRY(kernels_[i], PreparedKernel::compile(request.programs[i], target_, *arguments_));
+        HONE_TRY(target_, codegen::parse_target(target));
+        HONE_TRY(kernels_[i], PreparedKernel::compile(programs[i], target_, *arguments_));
         return {};
       });
       results_[i].compile_ms =
@@ -82,15 +74,10 @@ class Worker {
         return {};
       });
     }
-    if (target_.threads > 1 && (!pool_ || pool_threads_ != target_.threads)) {
-      pool_ = std::make_unique<runtime::ThreadPool>(target_.threads);
-      pool_threads_ = target_.threads;
-    }
   }
 
   /// The first call of each program is its warm-up, and the one that is checked.
-  void run() {
-    runtime::ThreadPool* pool = target_.threads > 1 ? pool_.get() : nullptr;
+  void run(runtime::ThreadPool* pool) {
     std::vector<Timed> timed;
     std::vector<std::size_t> which;
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
@@ -111,6 +98,7 @@ class Worker {
     }
   }
 
+ private:
   Result<void> check(std::size_t i, runtime::ThreadPool* pool) {
     MeasureResult& result = results_[i];
     HONE_TRY(kernels_[i]->reset_outputs(*arguments_));
@@ -125,12 +113,67 @@ class Worker {
     return {};
   }
 
-  codegen::Target target_;
+  std::shared_ptr<TaskArguments> arguments_;
   Timing timing_;
-  std::map<std::uint64_t, TaskArguments> tasks_;
-  TaskArguments* arguments_ = nullptr;  ///< of the task at hand
+  codegen::Target target_;
   std::vector<std::optional<PreparedKernel>> kernels_;
   std::vector<MeasureResult> results_;
+};
+
+/// Keeps the tasks it was told of, and what is prepared and not run yet.
+class Worker {
+ public:
+  Message answer(Message request) {
+    return request.kind == MessageKind::Run ? run(request.job) : prepare(std::move(request));
+  }
+
+ private:
+  Message prepare(Message request) {
+    for (const std::uint64_t number : request.forgotten) tasks_.erase(number);
+    PreparedJob job(arguments_of(request), request.timing);
+    job.prepare(request.target, request.programs);
+    Message reply{.kind = MessageKind::Prepared, .results = job.results()};
+    if (job.can_run()) jobs_.insert_or_assign(request.job, std::move(job));
+    return reply;
+  }
+
+  Message run(std::uint64_t number) {
+    Message reply{.kind = MessageKind::Finished};
+    const auto found = jobs_.find(number);
+    if (found == jobs_.end()) return reply;
+    found->second.run(pool_of(found->second.threads()));
+    reply.results = found->second.results();
+    jobs_.erase(found);
+    return reply;
+  }
+
+  std::shared_ptr<TaskArguments> arguments_of(Message& request) {
+    const std::uint64_t number = request.task_number;
+    if (request.task) tasks_.erase(number);
+    std::shared_ptr<TaskArguments>& task = tasks_[number];
+    if (!task) task = std::make_shared<TaskArguments>(request.task ? *std::move(request.task) : TaskText{});
+    recent_.erase(std::remove(recent_.begin(), recent_.end(), number), recent_.end());
+    recent_.push_front(number);
+    while (recent_.size() > kTasksWithPackings) {
+      if (const auto old = tasks_.find(recent_.back()); old != tasks_.end()) old->second->forget_packings();
+      recent_.pop_back();
+    }
+    return task;
+  }
+
+  /// None for one thread.
+  runtime::ThreadPool* pool_of(int threads) {
+    if (threads <= 1) return nullptr;
+    if (!pool_ || pool_threads_ != threads) {
+      pool_ = std::make_unique<runtime::ThreadPool>(threads);
+      pool_threads_ = threads;
+    }
+    return pool_.get();
+  }
+
+  std::map<std::uint64_t, std::shared_ptr<TaskArguments>> tasks_;
+  std::deque<std::uint64_t> recent_;  ///< the tasks used last, the very last one first
+  std::map<std::uint64_t, PreparedJob> jobs_;
   std::unique_ptr<runtime::ThreadPool> pool_;
   int pool_threads_ = 0;
 };

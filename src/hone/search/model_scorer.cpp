@@ -25,27 +25,36 @@ std::shared_ptr<const Built> Builder::build(const Candidate& candidate) { return
 std::vector<std::shared_ptr<const Built>> Builder::build(std::span<const Candidate> candidates) {
   std::vector<std::shared_ptr<const Built>> all(candidates.size());
   std::vector<std::size_t> missing;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (const auto found = built_.find(candidates[i]); found != built_.end())
-      all[i] = found->second;
-    else
-      missing.push_back(i);
+  {
+    const std::scoped_lock lock(mutex_);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      if (const auto found = built_.find(candidates[i]); found != built_.end())
+        all[i] = found->second;
+      else
+        missing.push_back(i);
+    }
   }
+  if (missing.empty()) return all;
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < missing.size(); i = next++)
       all[missing[i]] = build_one(space_, candidates[missing[i]]);
   };
   constexpr std::size_t kPerThread = 8;
+  const std::size_t most = threads_ > 0 ? static_cast<std::size_t>(threads_) : std::thread::hardware_concurrency();
   std::vector<std::jthread> threads;
-  for (std::size_t i = 1; i < std::min<std::size_t>(std::thread::hardware_concurrency(), missing.size() / kPerThread);
-       ++i)
-    threads.emplace_back(work);
+  for (std::size_t i = 1; i < std::min(most, missing.size() / kPerThread); ++i) threads.emplace_back(work);
   work();
   threads.clear();
+  const std::scoped_lock lock(mutex_);
   if (built_.size() + missing.size() > kMostKept) built_.clear();
   for (const std::size_t i : missing) built_.emplace(candidates[i], all[i]);
   return all;
+}
+
+bool Builder::has(const Candidate& candidate) const {
+  const std::scoped_lock lock(mutex_);
+  return built_.contains(candidate);
 }
 
 std::string Builder::refusal(const Candidate& candidate) const {

@@ -1,8 +1,10 @@
 /// Scores candidates by a cost model: builds them, several at a time, and shows the model their programs and traces.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "hone/cost/cost_model.h"
@@ -17,7 +19,7 @@ struct Built {
   schedule::Program naive;
 };
 
-/// Builds the candidates of one space, and keeps what it built lately. Not thread-safe, but builds on several threads.
+/// Builds the candidates of one space, and keeps what it built lately. Thread-safe, and builds on several threads.
 class Builder {
  public:
   /// `space` must outlive it.
@@ -26,12 +28,16 @@ class Builder {
   /// Null if the candidate cannot be built.
   std::shared_ptr<const Built> build(const Candidate& candidate);
   std::vector<std::shared_ptr<const Built>> build(std::span<const Candidate> candidates);
-  bool has(const Candidate& candidate) const { return built_.contains(candidate); }
+  bool has(const Candidate& candidate) const;
   /// Why a candidate cannot be built; empty if it can.
   std::string refusal(const Candidate& candidate) const;
+  /// How many threads build; 0: one a core.
+  void set_threads(int threads) { threads_ = threads; }
 
  private:
   const Space& space_;
+  std::atomic<int> threads_ = 0;
+  mutable std::mutex mutex_;
   std::map<Candidate, std::shared_ptr<const Built>> built_;
 };
 

@@ -49,11 +49,11 @@ std::size_t TaskScheduler::round_trials() const {
   return std::min(options_.round, options_.trials - std::min(used_, options_.trials));
 }
 
-std::optional<std::size_t> TaskScheduler::next_in_warm_up() const {
+std::optional<std::size_t> TaskScheduler::next_in_warm_up(std::optional<std::size_t> except) const {
   std::optional<std::size_t> next;
   for (std::size_t i = 0; i < states_.size(); ++i) {
     const State& state = states_[i];
-    if (state.is_over || state.has_result() || state.rounds >= kFailedRounds) continue;
+    if (i == except || state.is_over || state.has_result() || state.rounds >= kFailedRounds) continue;
     if (!next || state.rounds < states_[*next].rounds) next = i;
   }
   return next;
@@ -64,15 +64,15 @@ bool TaskScheduler::is_open(const State& state) const {
          (options_.early_stop == 0 || state.trials_since_gain < options_.early_stop);
 }
 
-std::optional<std::size_t> TaskScheduler::next_task() {
+std::optional<std::size_t> TaskScheduler::next_task(std::optional<std::size_t> except) {
   if (round_trials() == 0) return std::nullopt;
-  if (const std::optional<std::size_t> next = next_in_warm_up()) return next;
+  if (const std::optional<std::size_t> next = next_in_warm_up(except)) return next;
   if (latency() <= options_.target_seconds) return std::nullopt;
 
   std::vector<std::size_t> best;
   double steepest = 0;
   for (std::size_t i = 0; i < states_.size(); ++i) {
-    if (!is_open(states_[i])) continue;
+    if (i == except || !is_open(states_[i])) continue;
     const double slope = gradient(i);
     if (best.empty() || slope < steepest) best.clear();
     if (!best.empty() && slope > steepest) continue;
@@ -81,7 +81,7 @@ std::optional<std::size_t> TaskScheduler::next_task() {
   }
   if (best.empty()) return std::nullopt;
   if (best.size() == 1) return best.front();
-  if (!drawn_) drawn_ = rng_.choose(best);
+  if (!drawn_ || drawn_ == except) drawn_ = rng_.choose(best);
   return drawn_;
 }
 

@@ -40,8 +40,9 @@ class TaskScheduler {
   static Result<TaskScheduler> make(std::vector<ScheduledTask> tasks, const SchedulerOptions& options);
 
   /// The task to spend the next round on: at first each in turn until it has a result. Nothing: the budget is spent,
-  /// the target is reached, or no task can gain. Asking changes nothing until something is told.
-  std::optional<std::size_t> next_task();
+  /// the target is reached, or no task can gain. Asking changes nothing until something is told. With `except`, the
+  /// task to go on with while the round of that one is under way.
+  std::optional<std::size_t> next_task(std::optional<std::size_t> except = {});
   /// How many trials the next round has; 0 if the budget is spent.
   std::size_t round_trials() const;
 
@@ -72,7 +73,7 @@ class TaskScheduler {
 
   TaskScheduler(std::vector<State> states, const SchedulerOptions& options);
 
-  std::optional<std::size_t> next_in_warm_up() const;
+  std::optional<std::size_t> next_in_warm_up(std::optional<std::size_t> except) const;
   bool is_open(const State& state) const;
   bool is_family(const State& a, const State& b) const;
   void leave_family_if_alone_slow(std::size_t task);

@@ -31,6 +31,19 @@ TEST(TaskScheduler, PrefersWhatPromisesMost) {
   EXPECT_NEAR(scheduler.latency(), 4.5 + 6 * 2.8, 1e-12);
 }
 
+TEST(TaskScheduler, GoesOnWithAnotherWhileARoundIsUnderWay) {
+  TaskScheduler scheduler = make({{}, {}, {}});
+  EXPECT_EQ(scheduler.next_task(), 0u);
+  EXPECT_EQ(scheduler.next_task(/*except=*/0), 1u);
+  for (const std::size_t task : {0, 1, 2}) scheduler.tell(task, 10.0 * static_cast<double>(task + 1), 64);
+  EXPECT_EQ(scheduler.next_task(), 2u);
+  EXPECT_EQ(scheduler.next_task(/*except=*/2), 1u);
+  scheduler.tell(1, 20, 0);
+  scheduler.tell(0, 10, 0);
+  EXPECT_EQ(scheduler.next_task(/*except=*/2), std::nullopt);
+  EXPECT_EQ(scheduler.next_task(), 2u);
+}
+
 TEST(TaskScheduler, LooksBackOnlyAfterTheWindow) {
   TaskScheduler scheduler = make({{}});
   tell_all(scheduler, 0, {10, 8, 6});

@@ -3,16 +3,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <deque>
 #include <limits>
+#include <thread>
 
 #include "hone/ir/equal.h"
 #include "hone/measure/records/record_queue.h"
-#include "hone/measure/statistics.h"
 #include "hone/schedule/prepack.h"
+#include "hone/search/crown.h"
 #include "hone/search/model_scorer.h"
 #include "hone/search/reuse.h"
 #include "hone/search/task_data.h"
 #include "hone/search/task_scheduler.h"
+#include "hone/search/task_state.h"
 #include "hone/search/transfer.h"
 #include "hone/space/candidate.h"
 #include "hone/space/make_space.h"
@@ -25,88 +28,57 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Candidates that are timed in turns with the leader.
-constexpr std::size_t kChallengers = 3;
-/// A challenger must gain this much: less is noise, or not worth another kernel.
-constexpr double kSmallestGain = 0.01;
-/// What takes so many times as long as the fastest is timed once.
-constexpr double kHopeless = 3;
-constexpr double kSignificance = 0.05;
-constexpr int kCrownRepeats = 15;
+/// What takes so many times as long as the fastest is hopeless: few samples will do.
+constexpr double kHopeless = 1.5;
 /// Where a search ranks all candidates again and again, it gets to know so many new ones each time.
 constexpr std::size_t kBuiltPerRound = 64;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-Outcome outcome_of(const std::vector<double>& samples_ns) {
-  Outcome outcome{measure::minimum(samples_ns) * 1e-9, {}};
-  for (const double sample : samples_ns) outcome.samples.push_back(sample * 1e-9);
-  return outcome;
+/// How many threads choose candidates: all if nothing else is to be done.
+int thinking_threads(bool is_beside_trials) {
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return is_beside_trials ? std::max(1, cores / 4) : cores;
 }
 
-/// Whether two programs differ, by the faster half of the samples of each: the others were disturbed.
-bool is_surely_other(std::vector<double> a, std::vector<double> b) {
-  for (std::vector<double>* samples : {&a, &b}) {
-    std::sort(samples->begin(), samples->end());
-    samples->resize((samples->size() + 1) / 2);
-  }
-  return measure::welch_p_value(a, b) < kSignificance;
-}
+/// Candidates of a task that its search asked for at once.
+struct Round {
+  std::size_t task = 0;
+  std::vector<Candidate> batch = {};
+  measure::Timing timing = {};
+  std::size_t given = 0, finished = 0;  ///< of the batch
 
-/// One task under tuning.
-struct TaskState {
-  std::unique_ptr<space::Space> space;
-  std::unique_ptr<Builder> builder;
-  std::unique_ptr<Search> search;
-  measure::TaskKey key;
-  std::shared_ptr<measure::TaskData> data;
-  /// What was adopted in another space.
-  struct Incumbent {
-    std::string candidate;  ///< as JSON
-    std::shared_ptr<const Built> built;
-  };
-  std::optional<Incumbent> incumbent;  ///< leads as long as there is one
-  Candidate leader;                    ///< adopted, or the default
-  bool is_leader_recorded = false;     ///< whether records have it as adopted
-  bool is_decided_in_model = false;    ///< what is adopted won within a model: times of kernels alone do not change it
-  double leader_seconds = kInfinity;   ///< when it was timed last
-  std::vector<Trial> ok;               ///< all that ran, also in earlier runs
-  std::vector<Trial> untold;           ///< what the cost model has not seen yet, failures included
-  TaskProgress* progress = nullptr;
-
-  ScoredTask scored() const { return {key.key, key.family}; }
+  bool is_given() const { return given == batch.size(); }
+  bool is_finished() const { return finished == batch.size(); }
 };
 
+/// While the trials of one round are measured, the next round is chosen, for another task. What is chosen depends on no
+/// clock: the search of a round, the scheduler and the cost model know all rounds but the one under way, and nothing of
+/// that one. If there is no other task to go on with, the round under way is finished first.
 class Tuner {
  public:
   explicit Tuner(const TunerOptions& options) : options_(options), queue_(options.records) {}
 
   Result<TuneReport> run(const std::vector<TuneTask>& tasks) {
-    HONE_TRY(model_, options_.make_model(options_.cost_model, {.seed = options_.seed}));
+    HONE_TRY(model_, options_.make_model(options_.cost_model,
+                                         {.seed = options_.seed, .threads = thinking_threads(tasks.size() > 1)}));
     report_.progress.tasks.resize(tasks.size());
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       HONE_TRY(TaskState state, prepare(tasks[i], report_.progress.tasks[i]));
       states_.push_back(std::move(state));
     }
     learn_from_others();
-    teach(states_);
-    HONE_TRY(TaskScheduler scheduler, make_scheduler());
+    for (std::size_t i = 0; i < states_.size(); ++i) to_teach_.push_back({i, std::exchange(states_[i].untold, {})});
+    teach();
+    HONE_TRY(scheduler_, make_scheduler());
     measure::MeasurerOptions measuring = options_.measurer;
     measuring.stop = options_.stop;
     HONE_TRY(measure::Measurer measurer, measure::Measurer::start(measuring));
     measurer_ = &measurer;
-    while (!is_over()) {
-      const std::optional<std::size_t> task = scheduler.next_task();
-      if (!task) break;
-      HONE_TRY(const std::size_t trials, measure_round(*task));
-      TaskState& state = states_[*task];
-      teach(std::span(&state, 1));
-      if (!is_stopped() && has_challenger(state)) crown(state);
-      scheduler.tell(*task, fastest(state), trials);
-      tell_progress();
-    }
-    for (TaskState& state : states_)
-      if (!is_stopped() && !state.is_leader_recorded && !state.ok.empty()) crown(state);
+    HONE_TRY(measure_all());
+    for (std::size_t i = 0; i < states_.size(); ++i)
+      if (has_challenger(states_[i]) || (!states_[i].is_leader_recorded && !states_[i].ok.empty())) ask_for_crown(i);
+    if (!crowns_.empty()) HONE_TRY(measure_all());
     report_.is_stopped = is_stopped();
     queue_.flush();
     if (!queue_.problem().empty()) report_.records_error = queue_.problem();
@@ -115,6 +87,19 @@ class Tuner {
   }
 
  private:
+  /// What the measurer was given: a trial of a round, or else a contest.
+  struct Given {
+    std::shared_ptr<Round> round = {};
+    std::size_t place = 0;  ///< in its batch
+    std::size_t task = 0;
+    Contest contest = {};
+  };
+  /// What the cost model has not seen yet.
+  struct Lesson {
+    std::size_t task;
+    std::vector<Trial> trials;
+  };
+
   Result<TaskState> prepare(const TuneTask& task, TaskProgress& progress) {
     const codegen::Target& target = options_.measurer.target;
     TaskState state;
@@ -156,7 +141,7 @@ class Tuner {
                                                     .seed = options_.seed}));
     for (std::size_t i = 0; i < states_.size(); ++i)
       if (states_[i].progress->trials > 0)
-        scheduler.restore(i, fastest(states_[i]), static_cast<std::size_t>(states_[i].progress->trials));
+        scheduler.restore(i, states_[i].fastest(), static_cast<std::size_t>(states_[i].progress->trials));
     return scheduler;
   }
 
@@ -183,7 +168,7 @@ class Tuner {
       if (!candidate || measure::find_adoption(record)) continue;  // an adopted one was a trial before
       const bool is_ok = record.status == measure::TrialStatus::Ok;
       known.push_back({*candidate, is_ok ? outcome_of(record.samples_ns) : Outcome{}});
-      count(state, known.back());
+      state.count(known.back());
     }
     return known;
   }
@@ -198,7 +183,7 @@ class Tuner {
     state.progress->reused = to_string(found->origin);
     const Result<Candidate> as_recorded = space::parse_candidate(*state.space, found->record.candidate);
     if (found->origin == Origin::Exact && as_recorded) {
-      lead(state, *as_recorded, found->record.min_ns());
+      state.lead(*as_recorded, found->record.min_ns());
       if (const std::optional<measure::Adoption> adoption = measure::find_adoption(found->record))
         if (std::isfinite(adoption->first_ns)) state.progress->first_ns = adoption->first_ns;
       keep_if_decided_in_model(state, *found);
@@ -233,27 +218,6 @@ class Tuner {
     state.progress->best = found.record.candidate;
   }
 
-  void count(TaskState& state, const Trial& trial) {
-    ++state.progress->trials;
-    state.untold.push_back(trial);
-    if (!trial.outcome.is_ok()) {
-      ++state.progress->failures;
-      return;
-    }
-    state.ok.push_back(trial);
-    if (trial.candidate == state.space->first())
-      state.progress->first_ns = std::min(state.progress->first_ns, trial.outcome.seconds * 1e9);
-  }
-
-  static void lead(TaskState& state, const Candidate& candidate, double ns) {
-    state.incumbent.reset();
-    state.leader = candidate;
-    state.is_leader_recorded = true;
-    state.leader_seconds = ns * 1e-9;
-    state.progress->best_ns = ns;
-    state.progress->best = space::to_json(*state.space, candidate);
-  }
-
   bool is_stopped() const { return options_.stop && *options_.stop; }
   bool is_out_of_time() const { return options_.seconds > 0 && seconds_since(start_) >= options_.seconds; }
   bool is_over() const {
@@ -261,57 +225,159 @@ class Tuner {
            (options_.trials > 0 && report_.progress.trials + under_way_ >= options_.trials);
   }
 
-  static double fastest(const TaskState& state) {
-    double seconds = kInfinity;
-    for (const Trial& trial : state.ok) seconds = std::min(seconds, trial.outcome.seconds);
-    return seconds;
+  /// Measures until there is nothing more to try, or the budget is used up.
+  Result<void> measure_all() {
+    given_.clear();
+    return measurer_->run_jobs(
+        [this] { return next_job(); },
+        [this](std::size_t i, const std::vector<measure::MeasureResult>& results) { take_results(i, results); });
   }
 
-  /// Measures what the search of a task asks for; gives the number of trials, 0 if there is nothing more to try.
-  Result<std::size_t> measure_round(std::size_t task) {
-    TaskState& state = states_[task];
+  std::optional<measure::MeasureJob> next_job() {
+    if (is_stopped()) return std::nullopt;
+    while (!crowns_.empty())
+      if (std::optional<measure::MeasureJob> contest = next_contest()) return contest;
+    while (!is_over()) {
+      if (current_ && !current_->is_given()) {
+        if (std::optional<measure::MeasureJob> trial = next_trial()) return trial;
+      } else if (!begin_round()) {
+        break;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Begins with the round that was chosen; if there is none yet, it is thought about.
+  bool begin_round() {
+    if (chosen_) {
+      current_ = std::exchange(chosen_, nullptr);
+      open_.push_back(current_);
+      const TaskState& state = states_[current_->task];
+      current_->timing = options_.measurer.timing;
+      if (const double best = state.fastest(); std::isfinite(best))
+        current_->timing.hopeless_ns = kHopeless * best * 1e9;
+      plan();
+      return true;
+    }
+    plan();
+    return false;
+  }
+
+  /// Begins to think about the next round, unless that has to wait.
+  void plan() {
+    if (is_thinking_ || chosen_ || is_over() || open_.size() > 1) return;
+    const std::optional<std::size_t> task =
+        open_.empty() ? scheduler_->next_task() : scheduler_->next_task(/*except=*/open_.front()->task);
+    if (!task) return;
+    TaskState& state = states_[*task];
     std::size_t wanted = options_.batch;
     if (options_.trials_per_task > 0)
       wanted = std::min(wanted, static_cast<std::size_t>(
                                     std::max<std::int64_t>(0, options_.trials_per_task - state.progress->trials)));
-    const std::vector<Candidate> batch = state.search->ask(wanted);
-    if (batch.empty()) {
+    is_thinking_ = true;
+    const int threads = thinking_threads(/*is_beside_trials=*/!open_.empty());
+    state.builder->set_threads(threads);
+    auto round = std::make_shared<Round>(Round{.task = *task});
+    measurer_->meanwhile(
+        [this, &state, round, wanted] {
+          teach();
+          round->batch = state.search->ask(wanted);
+        },
+        [this, round] { take_thought(round); }, threads);
+  }
+
+  void take_thought(const std::shared_ptr<Round>& round) {
+    is_thinking_ = false;
+    if (round->batch.empty()) {  // there is nothing more to try
+      TaskState& state = states_[round->task];
       state.progress->is_done = true;
-      return 0;
+      scheduler_->tell(round->task, state.fastest(), 0);
+      tell_progress();
+      plan();
+    } else {
+      chosen_ = round;
     }
-    report_.progress.current = task;
-    measure::Timing timing = options_.measurer.timing;
-    if (const double best = fastest(state); std::isfinite(best)) timing.hopeless_ns = kHopeless * best * 1e9;
-    measurer_->set_timing(timing);
-    std::size_t next = 0;
-    std::vector<std::size_t> under_way;
-    const auto give = [&]() -> std::optional<measure::MeasureInput> {
-      while (next < batch.size() && !is_over()) {
-        const std::size_t place = next++;
-        if (const std::shared_ptr<const Built> built = state.builder->build(batch[place])) {
-          under_way.push_back(place);
-          ++under_way_;
-          return measure::MeasureInput{schedule::split_packing(built->program), state.data};
-        }
-        measure::MeasureResult failed;
-        failed.status = measure::TrialStatus::CompileError;
-        failed.message = state.builder->refusal(batch[place]);
-        finish(state, batch[place], failed);
+    end_rounds();
+  }
+
+  /// The next trial of the round, if one of those that are left can be built.
+  std::optional<measure::MeasureJob> next_trial() {
+    Round& round = *current_;
+    TaskState& state = states_[round.task];
+    report_.progress.current = round.task;
+    while (!round.is_given() && !is_over()) {
+      const std::size_t place = round.given++;
+      if (const std::shared_ptr<const Built> built = state.builder->build(round.batch[place])) {
+        given_.push_back({.round = current_, .place = place});
+        ++under_way_;
+        return measure::MeasureJob{{{schedule::split_packing(built->program), state.data}}, round.timing};
       }
-      return std::nullopt;
-    };
-    HONE_TRY(measurer_->run(give, [&](std::size_t i, const measure::MeasureResult& result) {
-      --under_way_;
-      if (result.status != measure::TrialStatus::NotRun) finish(state, batch[under_way[i]], result);
-    }));
-    return batch.size();
+      measure::MeasureResult failed;
+      failed.status = measure::TrialStatus::CompileError;
+      failed.message = state.builder->refusal(round.batch[place]);
+      ++round.finished;
+      finish(state, round.batch[place], failed);
+    }
+    end_rounds();
+    return std::nullopt;
+  }
+
+  void take_results(std::size_t i, const std::vector<measure::MeasureResult>& results) {
+    Given given = std::exchange(given_[i], {});
+    if (!given.round) return take_contest(given, results);
+    --under_way_;
+    ++given.round->finished;
+    if (results[0].status != measure::TrialStatus::NotRun)
+      finish(states_[given.round->task], given.round->batch[given.place], results[0]);
+    end_rounds();
+  }
+
+  /// Takes note of rounds that are finished: in their order, and not while the next one is thought about.
+  void end_rounds() {
+    if (is_thinking_ || open_.empty() || !open_.front()->is_finished()) return;
+    const Round& round = *open_.front();
+    TaskState& state = states_[round.task];
+    to_teach_.push_back({round.task, std::exchange(state.untold, {})});
+    scheduler_->tell(round.task, state.fastest(), round.batch.size());
+    if (has_challenger(state)) ask_for_crown(round.task);
+    open_.pop_front();
+    plan();
+    end_rounds();
+  }
+
+  void ask_for_crown(std::size_t task) {
+    if (is_stopped() || std::exchange(states_[task].is_crowning, true)) return;
+    crowns_.push_back(task);
+  }
+
+  std::optional<measure::MeasureJob> next_contest() {
+    const std::size_t task = crowns_.front();
+    crowns_.pop_front();
+    std::optional<Contest> contest = make_contest(states_[task], options_.measurer.timing);
+    states_[task].is_crowning = contest.has_value();
+    if (!contest) return std::nullopt;
+    measure::MeasureJob job = std::exchange(contest->job, {});
+    given_.push_back({.task = task, .contest = *std::move(contest)});
+    return job;
+  }
+
+  void take_contest(const Given& given, const std::vector<measure::MeasureResult>& results) {
+    TaskState& state = states_[given.task];
+    state.is_crowning = false;
+    const std::optional<Verdict> verdict = settle(state, given.contest, results);
+    if (verdict && verdict->is_adopted) {
+      const std::string first = space::to_json(*state.space, state.space->first());
+      store(state, *given.contest.rivals[verdict->best], results[verdict->best],
+            measure::adopted_tags({verdict->first_ns, first}));
+    }
+    tell_progress();
   }
 
   void finish(TaskState& state, const Candidate& candidate, const measure::MeasureResult& result) {
     store(state, candidate, result, "{}");
     const Outcome outcome = result.is_ok() ? outcome_of(result.samples_ns) : Outcome{};
     state.search->tell(candidate, outcome);
-    count(state, {candidate, outcome});
+    state.count({candidate, outcome});
     ++report_.progress.trials;
     tell_progress();
   }
@@ -329,14 +395,16 @@ class Tuner {
       report_.records_error = learnt.error().message;
   }
 
-  /// Shows the cost model what was measured of tasks since the last time.
-  void teach(std::span<TaskState> states) {
+  /// Shows the cost model what was measured in rounds that are over.
+  void teach() {
+    const std::vector<Lesson> lessons = std::exchange(to_teach_, {});
     if (options_.cost_model == "none") return;
     std::vector<std::shared_ptr<const Built>> built;
     std::vector<cost::Subject> subjects;
     std::vector<double> seconds;
-    for (TaskState& state : states)
-      for (const Trial& trial : std::exchange(state.untold, {})) {
+    for (const Lesson& lesson : lessons)
+      for (const Trial& trial : lesson.trials) {
+        const TaskState& state = states_[lesson.task];
         std::shared_ptr<const Built> one = state.builder->build(trial.candidate);
         if (!one) continue;
         subjects.push_back(subject_of(*state.space, trial.candidate, *one, state.scored()));
@@ -357,58 +425,6 @@ class Tuner {
                                                   built ? schedule::to_json(built->trace) : "[]", result);
     record.tags = tags;
     queue_.insert(std::move(record));
-  }
-
-  /// Whether something seems faster than the leader by more than noise.
-  static bool has_challenger(const TaskState& state) {
-    return fastest(state) < state.leader_seconds * (1 - kSmallestGain);
-  }
-
-  /// Times the fastest candidates in turns with the leader and the default, and adopts the winner.
-  void crown(TaskState& state) {
-    std::vector<std::optional<Candidate>> rivals(1);  // none: the incumbent
-    if (!state.incumbent) rivals[0] = state.leader;
-    if (rivals[0] != state.space->first()) rivals.emplace_back(state.space->first());
-    const std::size_t known = rivals.size();
-    std::stable_sort(state.ok.begin(), state.ok.end(),
-                     [](const Trial& a, const Trial& b) { return a.outcome.seconds < b.outcome.seconds; });
-    for (const Trial& trial : state.ok) {
-      if (rivals.size() == known + kChallengers) break;
-      if (std::find(rivals.begin(), rivals.end(), trial.candidate) == rivals.end())
-        rivals.emplace_back(trial.candidate);
-    }
-    std::vector<measure::MeasureInput> inputs;
-    for (const std::optional<Candidate>& rival : rivals) {
-      const std::shared_ptr<const Built> built = rival ? state.builder->build(*rival) : state.incumbent->built;
-      if (!built) return;
-      inputs.push_back({schedule::split_packing(built->program), state.data});
-    }
-    measure::Timing timing = options_.measurer.timing;
-    timing.repeats = std::max(timing.repeats, kCrownRepeats);
-    timing.enough_ms *= 4;
-    const std::vector<measure::MeasureResult> results = measurer_->compare(inputs, timing);
-    std::size_t best = 0;
-    for (std::size_t i = 1; i < results.size(); ++i) {
-      if (!results[i].is_ok() || !results[i].is_checked) continue;
-      const bool is_faster = results[i].min_ns() < results[best].min_ns() * (best == 0 ? 1 - kSmallestGain : 1);
-      const bool is_sure = !results[0].is_ok() || is_surely_other(results[i].samples_ns, results[0].samples_ns);
-      if (is_faster && is_sure) best = i;
-    }
-    if (!results[best].is_ok() || !results[best].is_checked) return;
-    double first_ns = kInfinity;
-    for (std::size_t i = 0; i < rivals.size(); ++i)
-      if (rivals[i] == state.space->first() && results[i].is_ok()) first_ns = results[i].min_ns();
-    if (std::isfinite(first_ns)) state.progress->first_ns = first_ns;
-    const std::string first_json = space::to_json(*state.space, state.space->first());
-    if (!state.is_decided_in_model && (best != 0 || !state.is_leader_recorded))
-      store(state, *rivals[best], results[best], measure::adopted_tags({first_ns, first_json}));
-    state.leader_seconds = results[best].min_ns() * 1e-9;
-    state.progress->best_ns = results[best].min_ns();
-    if (rivals[best]) lead(state, *rivals[best], results[best].min_ns());
-    // What was beaten in turns is as slow as that says: it does not challenge again.
-    for (Trial& trial : state.ok)
-      for (std::size_t i = 0; i < rivals.size(); ++i)
-        if (trial.candidate == rivals[i] && results[i].is_ok()) trial.outcome = outcome_of(results[i].samples_ns);
   }
 
   void tell_progress() {
@@ -438,9 +454,17 @@ class Tuner {
   measure::RecordQueue queue_;
   std::unique_ptr<cost::CostModel> model_;
   measure::Measurer* measurer_ = nullptr;
+  std::optional<TaskScheduler> scheduler_;
   std::vector<TaskState> states_;
   TuneReport report_;
-  std::int64_t under_way_ = 0;  ///< trials that were begun and are not finished
+  std::deque<std::shared_ptr<Round>> open_;  ///< rounds that were begun and are not over, in their order
+  std::shared_ptr<Round> current_;           ///< the last of them
+  std::shared_ptr<Round> chosen_;            ///< the next one, as soon as it is known
+  bool is_thinking_ = false;                 ///< about the next one, on another thread
+  std::vector<Lesson> to_teach_;
+  std::deque<std::size_t> crowns_;  ///< tasks whose leader is challenged
+  std::deque<Given> given_;         ///< by the number of the job
+  std::int64_t under_way_ = 0;      ///< trials that were begun and are not finished
 };
 
 double total(const TuneProgress& progress, double TaskProgress::* time) {

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
+#include <set>
 
 #include "hone/search/presets.h"
 #include "hone/space/candidate.h"
@@ -75,6 +77,36 @@ TEST_F(TunerTest, TriesCandidatesAndAdoptsOneOfThem) {
     EXPECT_GE(*records_->count({.task = task.key}), task.trials);
   }
   EXPECT_GT(report->progress.first_ns(), 0);
+}
+
+TEST_F(TunerTest, OneSeedTriesTheSameOnAnyNumberOfWorkers) {
+  options_.trials_per_task = 7;
+  options_.batch = 3;
+  options_.search = "random";
+  options_.cost_model = "none";
+  std::vector<std::map<std::string, std::set<std::string>>> tried;
+  for (const int workers : {1, 2, 3}) {
+    Result<measure::Records> records = measure::Records::open((folder_ / (std::to_string(workers) + ".db")).string());
+    ASSERT_TRUE(records);
+    options_.records = &*records;
+    options_.measurer.workers = workers;
+    const Result<TuneReport> report =
+        tune({product_task(13, 48, 17), product_task(5, 64, 32), product_task(9, 32, 40)}, options_);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->progress.trials, 21);
+    std::map<std::string, std::set<std::string>>& candidates = tried.emplace_back();
+    for (const TaskProgress& task : report->progress.tasks) {
+      EXPECT_EQ(task.trials, 7);
+      EXPECT_TRUE(task.is_done);
+      EXPECT_TRUE((*records->adopted(task.key, target())).has_value()) << task.name;
+      const std::vector<measure::Record> found = records->find({.task = task.key}).value();
+      for (const measure::Record& record : found)
+        if (!measure::find_adoption(record)) candidates[task.key].insert(record.candidate);
+      EXPECT_EQ(candidates[task.key].size(), 7u);
+    }
+  }
+  EXPECT_EQ(tried[0], tried[1]);
+  EXPECT_EQ(tried[0], tried[2]);
 }
 
 TEST_F(TunerTest, GoesOnWhereItStopped) {

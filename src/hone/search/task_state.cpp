@@ -1,0 +1,42 @@
+#include "hone/search/task_state.h"
+
+#include <algorithm>
+
+#include "hone/measure/statistics.h"
+#include "hone/space/candidate.h"
+
+namespace hone::search {
+
+double TaskState::fastest() const {
+  double seconds = std::numeric_limits<double>::infinity();
+  for (const Trial& trial : ok) seconds = std::min(seconds, trial.outcome.seconds);
+  return seconds;
+}
+
+void TaskState::count(const Trial& trial) {
+  ++progress->trials;
+  untold.push_back(trial);
+  if (!trial.outcome.is_ok()) {
+    ++progress->failures;
+    return;
+  }
+  ok.push_back(trial);
+  if (trial.candidate == space->first()) progress->first_ns = std::min(progress->first_ns, trial.outcome.seconds * 1e9);
+}
+
+void TaskState::lead(const Candidate& candidate, double ns) {
+  incumbent.reset();
+  leader = candidate;
+  is_leader_recorded = true;
+  leader_seconds = ns * 1e-9;
+  progress->best_ns = ns;
+  progress->best = space::to_json(*space, candidate);
+}
+
+Outcome outcome_of(const std::vector<double>& samples_ns) {
+  Outcome outcome{measure::minimum(samples_ns) * 1e-9, {}};
+  for (const double sample : samples_ns) outcome.samples.push_back(sample * 1e-9);
+  return outcome;
+}
+
+}  // namespace hone::search
