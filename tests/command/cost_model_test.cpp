@@ -51,6 +51,8 @@ TEST_F(HoneCostModel, FilesThatAreNoNetworksAreRefused) {
 TEST_F(HoneCostModel, TrainingSaysWhatItNeeds) {
   expect_refusal(shell("HONE_TRAINER=/nowhere/hone_trainer '" HONE_COMMAND "' cost-model train data.jsonl out.onnx"),
                  {"/nowhere/hone_trainer"});
+  expect_refusal(shell("HONE_TRAINER=/bin/true '" HONE_COMMAND "' cost-model train nowhere.jsonl out.onnx"),
+                 {"nowhere.jsonl"});
 }
 
 }  // namespace

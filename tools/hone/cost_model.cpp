@@ -75,6 +75,7 @@ Result<void> check_scores(const std::string& onnx, const std::string& scores_fil
 }
 
 Result<void> train(const CostModelOptions& options) {
+  HONE_TRY(const std::string trainer, find_trainer());
   const std::string weights = options.other + ".weights";
   std::vector<std::string> arguments = {options.file, weights,      "--network", options.network,
                                         "--body",     options.body, "--loss",    options.loss};
@@ -93,7 +94,7 @@ Result<void> train(const CostModelOptions& options) {
   for (const cost::VectorUnit& unit : units)
     add("--vectors", fmt::format("{}x{}{}", unit.registers, unit.lanes, unit.has_fma ? "+fma" : ""));
   if (!options.from.empty()) add("--from", options.from);
-  HONE_TRY(run_trainer(arguments));
+  HONE_TRY(run_trainer(trainer, arguments));
   HONE_TRY(export_weights(weights, options.other));
   return check_scores(options.other, weights + ".scores", options.file);
 }

@@ -13,9 +13,13 @@ namespace {
 
 constexpr const char* kTrainer = "hone_trainer";
 
-/// Beside this program, one folder up, or what HONE_TRAINER names.
+}  // namespace
+
 Result<std::string> find_trainer() {
-  if (const char* given = std::getenv("HONE_TRAINER"); given && *given) return std::string(given);
+  if (const char* given = std::getenv("HONE_TRAINER"); given && *given) {
+    if (::access(given, X_OK) == 0) return std::string(given);
+    return error(ErrorCode::NotFound, "HONE_TRAINER names '{}', which cannot be run: {}", given, std::strerror(errno));
+  }
   std::error_code ignored;
   const std::filesystem::path folder = std::filesystem::canonical("/proc/self/exe", ignored).parent_path();
   for (const std::filesystem::path& candidate : {folder / kTrainer, folder.parent_path() / kTrainer})
@@ -24,10 +28,7 @@ Result<std::string> find_trainer() {
                kTrainer, folder.string());
 }
 
-}  // namespace
-
-Result<void> run_trainer(const std::vector<std::string>& arguments) {
-  HONE_TRY(std::string program, find_trainer());
+Result<void> run_trainer(std::string program, const std::vector<std::string>& arguments) {
   std::vector<char*> argv = {program.data()};
   std::vector<std::string> texts = arguments;
   for (std::string& text : texts) argv.push_back(text.data());

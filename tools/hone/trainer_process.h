@@ -8,7 +8,10 @@
 
 namespace hone::command {
 
-/// Runs it with these arguments; what it prints goes where ours goes. An error if it is not there, or fails.
-Result<void> run_trainer(const std::vector<std::string>& arguments);
+/// The file: beside this program, one folder up, or what HONE_TRAINER names.
+Result<std::string> find_trainer();
+
+/// Runs it with these arguments; what it prints goes where ours goes. An error if it fails.
+Result<void> run_trainer(std::string program, const std::vector<std::string>& arguments);
 
 }  // namespace hone::command
