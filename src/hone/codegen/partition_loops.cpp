@@ -18,6 +18,8 @@ namespace {
 
 /// A loop is cut into at most this many parts.
 constexpr std::size_t kMaxParts = 4;
+/// What is shared by so few iterations of a parallel loop are large pieces, no borders.
+constexpr std::int64_t kFewPieces = 16;
 
 /// A conjunct of a guard below a loop: holds where its slack is positive.
 struct Guard {
@@ -224,7 +226,8 @@ Stmt one_branch_per_part(const For& loop, const Plan& plan, const Bounds& bounds
     const std::int64_t begin = plan.cuts[i], end = plan.cuts[i + 1];
     Stmt body = body_from(loop, plan, begin);
     if (end - begin == 1) body = substitute(body, loop.var, imm(begin));
-    body = partition(simplify(body, inner), inner, selects_at(plan, begin, selects));
+    const bool are_pieces = as_int(loop.extent).value_or(0) <= kFewPieces;
+    body = partition(simplify(body, inner), inner, are_pieces ? selects : selects_at(plan, begin, selects));
     branches = branches ? make(If{loop.var < end, body, branches}) : body;
   }
   return make(For{loop.var, loop.extent, loop.how, branches, loop.annotations});

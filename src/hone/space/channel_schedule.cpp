@@ -27,12 +27,17 @@ std::int64_t bytes_of(const std::vector<Read>& reads, const NaiveLoop& lanes, bo
 /// The loop over positions that threads share in bands: each then does what one thread does with a smaller image, and
 /// finds in its own cache what it made of the kernel before. None where the bands would not be even, where it costs
 /// more that each thread reads all weights than that each reads the whole input, or where channels stay among
-/// themselves, so that threads share nothing if they share the channels.
+/// themselves and can be dealt out evenly, so that threads share nothing.
 std::optional<NaiveLoop> find_band(const ChannelParts& parts, const codegen::Target& target) {
-  if (target.threads < 2 || !parts.has_products) return std::nullopt;
+  if (target.threads < 2) return std::nullopt;
+  const bool are_channels_apart = std::all_of(parts.reads.begin(), parts.reads.end(), [&](const Read& read) {
+    return !read.uses(*parts.row) || read.is_contiguous_in(parts.lanes.inner);
+  });
+  if (!parts.has_products && (!are_channels_apart || is_even(parts.lanes.outer.extent, target.threads)))
+    return std::nullopt;
   const std::int64_t weights = bytes_of(parts.reads, parts.lanes.inner, true);
   const std::int64_t input = bytes_of(parts.reads, parts.lanes.inner, false);
-  if (weights > input && weights > target.l2_bytes * 3 / 4) return std::nullopt;
+  if (parts.has_products && weights > input && weights > target.l2_bytes * 3 / 4) return std::nullopt;
   for (const NaiveLoop& loop : parts.spatial) {
     const bool is_channel = loop.var.is(parts.lanes.outer.var) || loop.var.is(parts.lanes.inner.var);
     if (!is_channel && !loop.var.is(parts.row->var) && is_even(loop.extent, target.threads)) return loop;

@@ -111,6 +111,9 @@ TEST(DefaultProgram, SharesRowsAmongThreadsWhereThatIsEven) {
       {{64, 96, 7, 7, 1, 1, 1, 16, 16}, "for n@o.0.0"},
       // channels that stay among themselves
       {{192, 192, 15, 15, 3, 1, 192, 16, 16}, "for n@c.0.0"},
+      // the same, but not as many for each thread
+      {{80, 80, 15, 15, 3, 1, 80, 16, 16}, "for y.0 in 0..3 parallel"},
+      {{112, 112, 23, 9, 5, 2, 112, 16, 16}, "for y.0 in 0..3 parallel"},
   };
   for (const Shared& c : cases) {
     const ir::Function naive = blocked_layer(c.layer);
