@@ -108,6 +108,7 @@ class Widener {
       case Intrinsic::Dot2:
       case Intrinsic::Dot4:
       case Intrinsic::Prefetch:
+      case Intrinsic::PrefetchL2:
         return depends_on_lane(e) ? fail(e) : e;
       case Intrinsic::Fmod:
         return widen_fmod(e);

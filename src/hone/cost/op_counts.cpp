@@ -21,7 +21,7 @@ void count(OpCounts& counts, ir::DType type, Op op, double times = 1) {
 bool is_plain(Intrinsic function) { return function >= Intrinsic::Floor && function <= Intrinsic::Abs; }
 
 void count_call(const ir::Call& call, ir::DType type, OpCounts& counts) {
-  if (call.function == Intrinsic::Prefetch) return;
+  if (call.function == Intrinsic::Prefetch || call.function == Intrinsic::PrefetchL2) return;
   if (call.function == Intrinsic::Fma)
     count(counts, type, Op::MultiplyAdd);
   else if (call.function == Intrinsic::Dot4)

@@ -220,6 +220,7 @@ Expr call(Intrinsic function, std::vector<Expr> args) {
       type = type.element();
       break;
     case Intrinsic::Prefetch:
+    case Intrinsic::PrefetchL2:
       type = kVoid;
       break;
     case Intrinsic::Bitcast:

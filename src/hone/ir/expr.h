@@ -43,7 +43,8 @@ enum class Scope : std::uint8_t { Global, Shared, Local, Register };
   X(ReduceMin, "reduce_min", 1) X(ReduceMax, "reduce_max", 1)  /* a vector's lanes to one scalar, in any order */ \
   X(Dot4, "dot4", 3)  /* i32xN accumulator + sums of 4 neighbouring products of (u8|i8)x4N by i8x4N */            \
   X(Dot2, "dot2", 3)  /* f32xN accumulator + sums of 2 neighbouring products of bf16x2N by bf16x2N */             \
-  X(Prefetch, "prefetch", 1)  /* argument is a Load whose address is meant; void; no effect on values */
+  X(Prefetch, "prefetch", 1)  /* argument is a Load whose address is meant; void; no effect on values */ \
+  X(PrefetchL2, "prefetch_l2", 1)  /* the same, but not into the innermost cache */
 
 /// Names an intrinsic function; the meaning is that of the C function of the same name.
 enum class Intrinsic : std::uint8_t {

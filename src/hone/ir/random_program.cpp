@@ -305,7 +305,8 @@ Stmt Generator::let(int depth) {
 
 Stmt Generator::prefetch() {
   const Expr buffer = rng_.choose(buffers_);
-  return make(Evaluate{call(Intrinsic::Prefetch, {make(Load{buffer, indices(buffer, 1, 2)})})});
+  const Intrinsic function = rng_.chance(0.5) ? Intrinsic::Prefetch : Intrinsic::PrefetchL2;
+  return make(Evaluate{call(function, {make(Load{buffer, indices(buffer, 1, 2)})})});
 }
 
 Stmt Generator::stmt(int depth) {

@@ -170,7 +170,7 @@ TEST(RandomProgram, UsesEveryKindOfNodeLoopTypeAndIntrinsic) {
     census.add(random_function(rng));
   }
   EXPECT_EQ(census.kinds.size(), static_cast<std::size_t>(Kind::Barrier) + 1);
-  EXPECT_EQ(census.intrinsics.size(), static_cast<std::size_t>(Intrinsic::Prefetch) + 1);
+  EXPECT_EQ(census.intrinsics.size(), static_cast<std::size_t>(Intrinsic::PrefetchL2) + 1);
   EXPECT_EQ(census.loops.size(), static_cast<std::size_t>(ForKind::VThread) + 1);
   EXPECT_EQ(census.scalars.size(), static_cast<std::size_t>(Scalar::F64) + 1);
 }

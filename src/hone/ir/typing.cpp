@@ -120,6 +120,7 @@ Result<DType> type_of_call(Intrinsic function, const std::vector<Expr>& args, DT
         return refuse(name, types_of(args), "f32xN and bf16x2N and bf16x2N");
       return type;
     case Intrinsic::Prefetch:
+    case Intrinsic::PrefetchL2:
       if (!args[0].as<Load>()) return refuse(name, to_string(args[0].kind()), "a Load");
       return kVoid;
     default:

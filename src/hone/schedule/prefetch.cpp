@@ -18,6 +18,8 @@ namespace {
 constexpr std::int64_t kCacheLineBytes = 64;
 /// More outstanding fetches than a core can hold would only push each other out.
 constexpr std::int64_t kMostPrefetches = 64;
+/// The bytes of an L1 cache, about.
+constexpr std::int64_t kUsualL1 = 32 << 10;
 /// 64 MiB: more than any cache that one would fetch into holds.
 constexpr std::int64_t kMostSpread = 1 << 20;
 
@@ -86,10 +88,11 @@ Result<std::vector<Places>> lines_to_fetch(const Path& path, const Expr& buffer,
 
 /// Fetches the element of `buffer` at these indices, moved into the buffer where they lie beyond it: the last
 /// iterations look past the end.
-Stmt fetch_at(const Expr& buffer, Indices indices, const std::vector<std::int64_t>& shape, const Bounds& bounds) {
+Stmt fetch_at(Intrinsic function, const Expr& buffer, Indices indices, const std::vector<std::int64_t>& shape,
+              const Bounds& bounds) {
   for (std::size_t axis = 0; axis < indices.size(); ++axis)
     indices[axis] = simplify(min(max(indices[axis], imm(0)), imm(std::max<std::int64_t>(shape[axis] - 1, 0))), bounds);
-  return make(Evaluate{call(Intrinsic::Prefetch, {load(buffer, indices)})});
+  return make(Evaluate{call(function, {load(buffer, indices)})});
 }
 
 /// The program with `fetch` at the start of each iteration of the loop at `path`.
@@ -181,7 +184,7 @@ Result<Program> prefetch(const Program& program, std::string_view name, std::str
     bounds.add_extent(vars[axis], imm(line.count));
     indices[axis] = indices[axis] + vars[axis] * line.apart;
   }
-  Stmt fetch = fetch_at(buffer, indices, shape, bounds);
+  Stmt fetch = fetch_at(Intrinsic::Prefetch, buffer, indices, shape, bounds);
   for (std::size_t axis = lines.size(); axis-- > 0;)
     if (vars[axis])
       fetch = make(For{.var = vars[axis], .extent = imm(lines[axis].count), .how = ForKind::Unrolled, .body = fetch});
@@ -235,7 +238,10 @@ Result<Program> spread_prefetch(const Program& program, std::string_view name, s
       place = floor_div(place, count);
     }
   }
-  Stmt fetch = fetch_at(buffer, indices, shape, bounds);
+  // A block of this size is, for a good part, in the L1 while it is used: the next one would push it out of there.
+  const std::int64_t bytes = total * kCacheLineBytes;
+  const bool pushes_out = bytes > kUsualL1 / 4 && bytes <= 3 * kUsualL1;
+  Stmt fetch = fetch_at(pushes_out ? Intrinsic::PrefetchL2 : Intrinsic::Prefetch, buffer, indices, shape, bounds);
   if (part) fetch = make(For{.var = part, .extent = imm(runs.length), .how = ForKind::Unrolled, .body = fetch});
   return with_fetch(program, path, fetch);
 }

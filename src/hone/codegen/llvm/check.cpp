@@ -55,6 +55,7 @@ bool is_supported(const Call& node) {
       return node.args[0].type().scalar == Scalar::F32 && node.args[1].type().scalar == Scalar::BF16 &&
              node.args[2].type().scalar == Scalar::BF16 && node.args[1].type().lanes == operand.lanes * 2;
     case Intrinsic::Prefetch:
+    case Intrinsic::PrefetchL2:
       return node.args[0].as<Load>() != nullptr;
     default:
       return operand.is_float();

@@ -196,7 +196,7 @@ llvm::Value* FunctionEmitter::load_stepped(const Load& node, const SteppedIndex&
 
 llvm::Value* FunctionEmitter::reverse(llvm::Value* vector) { return b_.CreateVectorReverse(vector); }
 
-void FunctionEmitter::prefetch(const Load& node) {
+void FunctionEmitter::prefetch(const Load& node, unsigned innermost_cache) {
   Expr at = node.indices[0];
   if (at.type().is_vector()) {
     const std::optional<EvenIndex> even = as_even_index(at);
@@ -204,9 +204,9 @@ void FunctionEmitter::prefetch(const Load& node) {
     at = even->base;
   }
   llvm::Value* pointer = element_pointer(node.buffer, index(at), /*in_bounds=*/false);
-  // For reading, into all cache levels, data.
+  // For reading, data; LLVM counts caches from the outside: 3 is the L1.
   b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {pointer->getType()},
-                     {pointer, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
+                     {pointer, b_.getInt32(0), b_.getInt32(4 - innermost_cache), b_.getInt32(1)});
 }
 
 void FunctionEmitter::store(const Store& node) {

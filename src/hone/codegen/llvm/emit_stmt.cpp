@@ -233,7 +233,10 @@ void FunctionEmitter::emit_heap_allocate(const Allocate& node, std::int64_t coun
 
 void FunctionEmitter::emit_evaluate(const Evaluate& node) {
   const Call* node_call = node.value.as<Call>();
-  if (node_call && node_call->function == Intrinsic::Prefetch) return prefetch(node_call->args[0].get<Load>());
+  if (node_call && node_call->function == Intrinsic::Prefetch)
+    return prefetch(node_call->args[0].get<Load>(), /*innermost_cache=*/1);
+  if (node_call && node_call->function == Intrinsic::PrefetchL2)
+    return prefetch(node_call->args[0].get<Load>(), /*innermost_cache=*/2);
   value(node.value);
 }
 

@@ -130,7 +130,8 @@ class FunctionEmitter {
   llvm::Value* load_at(llvm::Value* pointer, const ir::Expr& buffer, ir::DType type, std::uint64_t align);
   llvm::Value* load_scalar(const ir::Load& node, const ir::Expr& at, llvm::Value* mask);
   llvm::Value* load_contiguous(const ir::Load& node, const ir::Expr& first, ir::DType type, llvm::Value* mask);
-  void prefetch(const ir::Load& node);
+  /// Into that cache and those outside of it: 1 is the L1.
+  void prefetch(const ir::Load& node, unsigned innermost_cache);
   std::uint64_t access_align(const ir::Expr& buffer, const ir::Expr& first) const;
   llvm::Value* from_memory(llvm::Value* stored, ir::DType type);
   llvm::Value* to_memory(llvm::Value* value, ir::DType type);
