@@ -254,7 +254,8 @@ Code float_call(Intrinsic function, DType type, const std::vector<Code>& args) {
 Code Translator::translate_call(const Expr& e) const {
   const Call& node = e.get<Call>();
   const Intrinsic function = node.function;
-  if (function == Intrinsic::Prefetch || function == Intrinsic::PrefetchL2) return [](Frame&, int) { return of_int(0); };
+  if (function == Intrinsic::Prefetch || function == Intrinsic::PrefetchL2)
+    return [](Frame&, int) { return of_int(0); };
 
   std::vector<Code> args = translate_all(node.args);
   const DType type = node.args[0].type();

@@ -98,7 +98,8 @@ Result<Program> software_pipeline(const Program& program, std::string_view loop)
 Result<Program> prefetch(const Program& program, std::string_view buffer, std::string_view loop, std::int64_t distance);
 /// Fetches the elements of `buffer` that the body of `loop` will touch `distance` iterations later, in equal shares at
 /// the start of each iteration of `inner`, a loop inside of it: a block that is too large to be fetched at once arrives
-/// while the block before it is in use. Blocks that would push the present one out of the L1 cache arrive in the L2 only.
+/// while the block before it is in use. Blocks that would push the present one out of the L1 cache arrive in the L2
+/// only.
 Result<Program> spread_prefetch(const Program& program, std::string_view buffer, std::string_view loop,
                                 std::string_view inner, std::int64_t distance);
 
