@@ -95,6 +95,27 @@ Result<void> write_section(const Report& report, const std::filesystem::path& fi
   return {};
 }
 
+RowFile::RowFile(std::string file) : file_(std::move(file)) {
+  std::ifstream in(file_);
+  for (std::string line; std::getline(in, line);) {
+    const auto row = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!row.is_array() || row.empty()) continue;  // the last line of a run that was cut off
+    auto cells = row.get<std::vector<std::string>>();
+    rows_[cells.front()] = std::move(cells);
+  }
+}
+
+const std::vector<std::string>* RowFile::find(const std::string& name) const {
+  const auto found = rows_.find(name);
+  return found == rows_.end() ? nullptr : &found->second;
+}
+
+const std::vector<std::string>& RowFile::add(std::vector<std::string> row) {
+  if (!file_.empty()) std::ofstream(file_, std::ios::app) << nlohmann::json(row).dump() << '\n';
+  const std::string name = row.front();
+  return rows_[name] = std::move(row);
+}
+
 double geometric_mean(const std::vector<double>& ratios) {
   double sum = 0;
   for (const double ratio : ratios) sum += std::log(ratio);

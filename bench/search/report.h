@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,21 @@ void print(const Report& report);
 
 /// Replaces the section of the report in a file of Markdown, or adds it at the end. `command` made it.
 Result<void> write_section(const Report& report, const std::filesystem::path& file, const std::string& command);
+
+/// Rows that earlier runs found, by their first cell; a file of JSON lines, one for each, or none.
+class RowFile {
+ public:
+  explicit RowFile(std::string file);
+
+  /// Null if there is none.
+  const std::vector<std::string>* find(const std::string& name) const;
+  /// Keeps a row; it is in the file at once.
+  const std::vector<std::string>& add(std::vector<std::string> row);
+
+ private:
+  std::string file_;
+  std::map<std::string, std::vector<std::string>> rows_;
+};
 
 /// The mean of ratios.
 double geometric_mean(const std::vector<double>& ratios);
