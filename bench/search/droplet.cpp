@@ -1,6 +1,7 @@
 // A short exploration and Droplet Search against a long evolutionary search.
 
 #include <algorithm>
+#include <chrono>
 #include <fmt/format.h>
 
 #include "claims.h"
@@ -101,9 +102,12 @@ Result<Report> droplet_claim(const ClaimOptions& options) {
   HONE_TRY(const std::vector<NamedTask> tasks, droplet_tasks(options));
   std::vector<double> speedups, times;
   RowFile file(options.rows);
+  const auto begin = std::chrono::steady_clock::now();
   for (const NamedTask& task : tasks) {
     const std::vector<std::string>* row = file.find(task.name);
     if (!row) {
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+      if (options.seconds > 0 && elapsed.count() > options.seconds) continue;
       HONE_TRY(std::vector<std::string> made, compare(task, trials, options));
       row = &file.add(std::move(made));
     }
@@ -112,7 +116,8 @@ Result<Report> droplet_claim(const ClaimOptions& options) {
     report.rows.push_back(*row);
   }
   const double faster = geometric_mean(speedups), shorter = geometric_mean(times);
-  report.results = {fmt::format("kernels {:.2f} times as fast over {} tasks (bar 1.1): {}", faster, tasks.size(),
+  report.results = {fmt::format("kernels {:.2f} times as fast over {} of {} tasks (bar 1.1): {}", faster,
+                                speedups.size(), tasks.size(),
                                 faster >= 1.1 ? "met" : "missed"),
                     fmt::format("in {:.2f} of the time (bar 0.25): {}", shorter, shorter <= 0.25 ? "met" : "missed")};
   return report;
