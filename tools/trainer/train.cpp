@@ -16,8 +16,6 @@ using torch::Tensor;
 
 /// Programs of one task that are compared with each other.
 constexpr std::size_t kGroup = 64;
-/// Of all programs, or tasks, one in so many is held back.
-constexpr std::size_t kHeldBack = 10;
 
 /// What a network sees at a time: a sample, for all heads, or, where targets share one, as it is for one of them.
 struct Item {
@@ -37,8 +35,9 @@ void shuffle(std::vector<Item>& items, Rng& rng) {
     std::swap(items[i - 1], items[static_cast<std::size_t>(rng.uniform(0, static_cast<std::int64_t>(i) - 1))]);
 }
 
+/// `times` is how often items of the first head are among them.
 std::vector<Batch> make_batches(const cost::TrainingSet& set, std::vector<Item> items, const TrainOptions& options,
-                                Rng& rng) {
+                                int times, Rng& rng) {
   shuffle(items, rng);
   std::vector<std::vector<Item>> groups;
   if (options.pairs_within_tasks) {
@@ -48,6 +47,10 @@ std::vector<Batch> make_batches(const cost::TrainingSet& set, std::vector<Item> 
       const bool is_new = groups.empty() || groups.back().size() == kGroup || key(groups.back().front()) != key(item);
       if (is_new) groups.emplace_back();
       groups.back().push_back(item);
+    }
+    for (std::size_t i = 0, count = groups.size(); i < count; ++i) {
+      const std::vector<Item> group = groups[i];
+      for (int again = 1; again < times && group.front().head == 0; ++again) groups.push_back(group);
     }
     shuffle(groups, rng);
   } else {
@@ -167,9 +170,10 @@ std::pair<std::vector<std::size_t>, std::vector<std::size_t>> split(const cost::
   std::vector<std::uint32_t> tasks(names.begin(), names.end());
   shuffle(tasks, rng);
   const std::set<std::uint32_t> held_tasks(
-      tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>((tasks.size() + kHeldBack - 1) / kHeldBack));
+      tasks.begin(),
+      tasks.begin() + static_cast<std::ptrdiff_t>(std::ceil(static_cast<double>(tasks.size()) * options.held_back)));
   for (std::size_t i = 0; i < set.size(); ++i) {
-    const bool is_held = options.validates_on_tasks ? held_tasks.contains(set.tasks[i]) : rng.chance(1.0 / kHeldBack);
+    const bool is_held = options.validates_on_tasks ? held_tasks.contains(set.tasks[i]) : rng.chance(options.held_back);
     (is_held ? held : kept).push_back(i);
   }
   return {kept, held};
@@ -285,11 +289,13 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
   best.validation_loss = std::numeric_limits<double>::infinity();
   Rng rng = Rng(options.seed).fork(/*salt=*/11);
   Average average(network.parameters());
+  const int times =
+      network.spec().has_one_head && targets.size() > 1 && options.label_share < 1 ? options.few_times : 1;
   for (int epoch = 1, barren = 0; epoch <= options.epochs && barren < options.patience; ++epoch, ++barren) {
     EpochReport report{.epoch = epoch, .epochs = options.epochs};
     for (torch::optim::OptimizerParamGroup& group : optimizer.param_groups())
       static_cast<torch::optim::AdamOptions&>(group.options()).lr(rate_in(epoch, options));
-    const std::vector<Batch> batches = make_batches(samples, shown, options, rng);
+    const std::vector<Batch> batches = make_batches(samples, shown, options, times, rng);
     for (const Batch& batch : batches) {
       optimizer.zero_grad();
       const Tensor scores = network.forward(sentences_of(network.spec(), samples, batch.items, targets));
@@ -302,14 +308,15 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
     }
     if (!options.is_steady) average.swap();
     Rng fixed(options.seed);
-    const std::vector<Batch> checks = make_batches(samples, checked, options, fixed);
+    const std::vector<Batch> checks = make_batches(samples, checked, options, /*times=*/1, fixed);
     for (const Batch& batch : checks) {
       const torch::NoGradGuard guard;
       const Tensor scores = network.forward(sentences_of(network.spec(), samples, batch.items, targets));
       report.validation_loss += loss_of(scores, batch, labels, options).loss / static_cast<double>(checks.size());
     }
+    if (held.empty()) report.validation_loss = report.loss;
     const std::size_t first = options.label_share < 1 ? 1 : 0;  // labels that are hidden choose nothing either
-    for (std::size_t h = first; h < targets.size(); ++h) {
+    for (std::size_t h = first; h < targets.size() && !held.empty(); ++h) {
       const cost::TopScores top =
           cost::evaluate_tasks(data, validation, targets[h], predict(network, validation, targets[h], h));
       report.top_1 += top.top_1 / static_cast<double>(targets.size() - first);
@@ -317,7 +324,7 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
     }
     report.elapsed_s = std::chrono::duration<double>(Clock::now() - start).count();
     report.left_s = report.elapsed_s / epoch * (options.epochs - epoch);
-    report.is_best = report.validation_loss < best.validation_loss;
+    report.is_best = held.empty() ? std::isfinite(report.loss) : report.validation_loss < best.validation_loss;
     if (report.is_best) {
       best = report;
       best_weights = network.weights();
