@@ -114,8 +114,6 @@ Result<void> run(Options options) {
                 {"seed", fmt::format("{}", training.seed)},
                 {"held back", fmt::format("{:g}", training.held_back)},
                 {"labels of the first head", fmt::format("{:g}", training.label_share)}};
-  if (training.label_share < 1 && targets.size() > 1)
-    spec.notes["few labels are seen"] = fmt::format("{} times an epoch", training.few_times);
   torch::manual_seed(training.seed);
   if (options.threads > 0) torch::set_num_threads(options.threads);
   TorchNetwork network(spec);
@@ -191,8 +189,6 @@ int main(int argc, char** argv) {
   app.add_option("--rate", options.rate, "of learning, instead of the network's own")->check(CLI::PositiveNumber);
   app.add_option("--label-share", training.label_share, "of the labels of the first target")
       ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--few-times", training.few_times, "how often an epoch shows them if they are not all")
-      ->check(CLI::Range(1, 1000));
   app.add_option("--hold-back", training.held_back, "share of the tasks to choose the epoch by; 0: none, take the last")
       ->check(CLI::Range(0.0, 0.9));
   app.add_option("--seed", training.seed, "of everything that is drawn");

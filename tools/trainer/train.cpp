@@ -35,9 +35,8 @@ void shuffle(std::vector<Item>& items, Rng& rng) {
     std::swap(items[i - 1], items[static_cast<std::size_t>(rng.uniform(0, static_cast<std::int64_t>(i) - 1))]);
 }
 
-/// `times` is how often items of the first head are among them.
 std::vector<Batch> make_batches(const cost::TrainingSet& set, std::vector<Item> items, const TrainOptions& options,
-                                int times, Rng& rng) {
+                                Rng& rng) {
   shuffle(items, rng);
   std::vector<std::vector<Item>> groups;
   if (options.pairs_within_tasks) {
@@ -47,10 +46,6 @@ std::vector<Batch> make_batches(const cost::TrainingSet& set, std::vector<Item> 
       const bool is_new = groups.empty() || groups.back().size() == kGroup || key(groups.back().front()) != key(item);
       if (is_new) groups.emplace_back();
       groups.back().push_back(item);
-    }
-    for (std::size_t i = 0, count = groups.size(); i < count; ++i) {
-      const std::vector<Item> group = groups[i];
-      for (int again = 1; again < times && group.front().head == 0; ++again) groups.push_back(group);
     }
     shuffle(groups, rng);
   } else {
@@ -289,13 +284,11 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
   best.validation_loss = std::numeric_limits<double>::infinity();
   Rng rng = Rng(options.seed).fork(/*salt=*/11);
   Average average(network.parameters());
-  const int times =
-      network.spec().has_one_head && targets.size() > 1 && options.label_share < 1 ? options.few_times : 1;
   for (int epoch = 1, barren = 0; epoch <= options.epochs && barren < options.patience; ++epoch, ++barren) {
     EpochReport report{.epoch = epoch, .epochs = options.epochs};
     for (torch::optim::OptimizerParamGroup& group : optimizer.param_groups())
       static_cast<torch::optim::AdamOptions&>(group.options()).lr(rate_in(epoch, options));
-    const std::vector<Batch> batches = make_batches(samples, shown, options, times, rng);
+    const std::vector<Batch> batches = make_batches(samples, shown, options, rng);
     for (const Batch& batch : batches) {
       optimizer.zero_grad();
       const Tensor scores = network.forward(sentences_of(network.spec(), samples, batch.items, targets));
@@ -308,7 +301,7 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
     }
     if (!options.is_steady) average.swap();
     Rng fixed(options.seed);
-    const std::vector<Batch> checks = make_batches(samples, checked, options, /*times=*/1, fixed);
+    const std::vector<Batch> checks = make_batches(samples, checked, options, fixed);
     for (const Batch& batch : checks) {
       const torch::NoGradGuard guard;
       const Tensor scores = network.forward(sentences_of(network.spec(), samples, batch.items, targets));

@@ -28,7 +28,6 @@ struct TrainOptions {
   double decay = 1e-6;
   double largest_gradient = 0.5;
   double label_share = 1;  ///< of the first head's labels; the others are hidden
-  int few_times = 1;       ///< how often an epoch shows the few labels of the first head beside those of others
   std::uint64_t seed = 1;
 };
 
