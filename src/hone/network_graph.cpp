@@ -97,6 +97,13 @@ ValueId attention(GraphWriter& write, ValueId x, const cost::NetworkSpec& spec, 
   return write.linear(write.reshape(mixed, {0, rows, spec.width()}), "attention.out");
 }
 
+/// The mean of the rows that count; of a sentence without any, nothing but zeros.
+ValueId mean_of_rows(GraphWriter& write, ValueId x, const cost::NetworkSpec& spec, ValueId counts) {
+  if (!spec.is_masked) return write.op("Mul", {write.sum(x, 1), write.number(1 / static_cast<float>(spec.shape.rows))});
+  const ValueId rows = write.op("Max", {write.sum(counts, 1), write.number(1)});
+  return write.op("Div", {write.sum(write.op("Mul", {x, counts}), 1), rows});
+}
+
 /// The last state of an LSTM that reads the rows.
 ValueId lstm(GraphWriter& write, ValueId x, const cost::NetworkSpec& spec) {
   graph::Attributes attributes;
@@ -135,9 +142,18 @@ Result<graph::Graph> network_graph(const cost::NetworkSpec& spec, const cost::We
     // Rows of a program are summed up before anything else is made of them.
     x = write.sum(spec.is_masked ? write.op("Mul", {x, counts}) : x, 1);
   }
-  const bool has_rows = spec.body == "attention";
+  if (spec.body == "attention" && !spec.scores_rows()) x = mean_of_rows(write, x, spec, counts);
   for (std::int64_t i = 0; i < cost::kResidualLayers; ++i)
     x = write.op("Add", {write.relu(write.linear(x, fmt::format("residual.{}", i))), x});
+  if (!spec.direct.empty()) {
+    ValueId first = write.op("Slice", {sentences, write.integers({0}), write.integers({1}), write.integers({1})});
+    first = write.reshape(first, {-1, columns});
+    for (std::size_t i = 0; i < spec.direct.size(); ++i)
+      first = write.relu(write.linear(first, fmt::format("direct.{}", i)));
+    graph::Attributes side_by_side;
+    side_by_side.set("axis", std::int64_t{1});
+    x = write.op("Concat", {x, first}, "", std::move(side_by_side));
+  }
   const std::size_t layers = spec.head.size() + 1;
   for (std::size_t h = 0; h < spec.heads(); ++h) {
     ValueId y = x;
@@ -145,8 +161,8 @@ Result<graph::Graph> network_graph(const cost::NetworkSpec& spec, const cost::We
       y = write.linear(y, fmt::format("head.{}.{}", h, i));
       if (i + 1 < layers) y = write.relu(y);
     }
-    if (has_rows && spec.is_masked) y = write.op("Mul", {y, counts});
-    if (has_rows) y = write.sum(y, 1);
+    if (spec.scores_rows() && spec.is_masked) y = write.op("Mul", {y, counts});
+    if (spec.scores_rows()) y = write.sum(y, 1);
     write.output(write.reshape(y, {-1}), fmt::format("score{}", h));
   }
   graph::Graph graph = write.take();

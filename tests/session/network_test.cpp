@@ -1,5 +1,6 @@
 #include "hone/network.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,8 +52,15 @@ class Plain {
     if (spec_.body == "attention") x = add(attend(x, counts), x);
     if (spec_.body == "lstm") x = {last_state(x)};
     if (spec_.body == "sum") x = {sum(x, counts)};
+    if (spec_.body == "attention" && !spec_.direct.empty()) x = {mean(x, counts)};
     for (std::int64_t i = 0; i < cost::kResidualLayers; ++i)
       x = add(relu(linear(x, "residual." + std::to_string(i))), x);
+    if (!spec_.direct.empty()) {
+      const auto row = sentence.first(spec_.shape.columns);
+      Rows first = {{row.begin(), row.end()}};
+      for (std::size_t i = 0; i < spec_.direct.size(); ++i) first = relu(linear(first, "direct." + std::to_string(i)));
+      x[0].insert(x[0].end(), first[0].begin(), first[0].end());
+    }
     for (std::size_t i = 0; i <= spec_.head.size(); ++i) {
       x = linear(x, "head." + std::to_string(head) + "." + std::to_string(i));
       if (i < spec_.head.size()) x = relu(x);
@@ -91,6 +99,12 @@ class Plain {
     std::vector<double> all(x[0].size());
     for (std::size_t r = 0; r < x.size(); ++r)
       for (std::size_t c = 0; counts[r] && c < all.size(); ++c) all[c] += x[r][c];
+    return all;
+  }
+
+  static std::vector<double> mean(const Rows& x, const std::vector<bool>& counts) {
+    std::vector<double> all = sum(x, counts);
+    for (double& number : all) number /= static_cast<double>(std::count(counts.begin(), counts.end(), true));
     return all;
   }
 
@@ -163,6 +177,7 @@ TEST(Network, ScoresAsItsDefinitionSays) {
       if (spec.body == "lstm") spec.is_masked = spec.has_positions = false;
       spec.layers = {32, 16};  // small, so that the plain one is quick
       spec.head = {16, 8};
+      if (!spec.direct.empty()) spec.direct = {24, 12};
       spec.targets = {"cpu -threads=1", "cpu -threads=2"};
       const cost::Weights weights = random_weights(spec, /*seed=*/2);
       Network network = Network::parse(write_network(spec, weights).value(), "test").value();

@@ -24,7 +24,7 @@ struct CostModelOptions {
   std::string action, file, other;
   std::string network = "tlp2", body = "attention", loss = "rank", from;
   std::vector<std::string> targets;
-  std::int64_t epochs = 50, patience = 8, batch = 512, seed = 1, label_percent = 100;
+  std::int64_t epochs = 50, patience = 8, batch = 512, seed = 1, label_percent = 100, held_back = 10;
 };
 
 /// Writes the network of a file of weights as an ONNX model.
@@ -88,6 +88,7 @@ Result<void> train(const CostModelOptions& options) {
   add("--batch", fmt::format("{}", options.batch));
   add("--seed", fmt::format("{}", options.seed));
   add("--label-share", fmt::format("{:g}", static_cast<double>(options.label_percent) / 100));
+  add("--hold-back", fmt::format("{:g}", static_cast<double>(options.held_back) / 100));
   for (const std::string& target : options.targets) add("--target", target);
   HONE_TRY(const cost::Dataset data, cost::read_dataset(options.file));
   HONE_TRY(const std::vector<cost::VectorUnit> units, vector_units(data));
@@ -187,6 +188,8 @@ Action add_cost_model(CLI::App& parser) {
   add_number(parser, "--patience", options->patience, 1, kMost, "epochs without a gain to end after (8)");
   add_number(parser, "--batch", options->batch, 2, kMost, "samples at a time (512)");
   add_number(parser, "--label-percent", options->label_percent, 1, 100, "labels of the first target to use (100)");
+  add_number(parser, "--hold-back", options->held_back, 0, 90,
+             "percent of the tasks to choose the epoch by; 0: train on all and take the last (10)");
   add_number(parser, "--seed", options->seed, 0, kMost, "of everything that is drawn (1)");
   return [options] { return run_cost_model(*options); };
 }

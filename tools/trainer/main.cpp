@@ -112,6 +112,7 @@ Result<void> run(Options options) {
                 {"pairs", training.pairs_within_tasks ? "within tasks" : "across the batch"},
                 {"batch", fmt::format("{}", training.batch)},
                 {"seed", fmt::format("{}", training.seed)},
+                {"held back", fmt::format("{:g}", training.held_back)},
                 {"labels of the first head", fmt::format("{:g}", training.label_share)}};
   torch::manual_seed(training.seed);
   if (options.threads > 0) torch::set_num_threads(options.threads);
@@ -127,9 +128,11 @@ Result<void> run(Options options) {
              spec.shape.rows, spec.shape.columns);
   Result<void> written;
   const EpochReport best = train(network, data, samples, targets, training, [&](const EpochReport& report) {
-    fmt::print("epoch {:>3} of {}: loss {:.5f}, held back {:.5f}, top-1 {:.4f}, top-5 {:.4f}, {} min, {} left{}\n",
-               report.epoch, report.epochs, report.loss, report.validation_loss, report.top_1, report.top_5,
-               minutes(report.elapsed_s), minutes(report.left_s), report.is_best ? " *" : "");
+    const std::string checked = training.held_back > 0 ? fmt::format(", held back {:.5f}, top-1 {:.4f}, top-5 {:.4f}",
+                                                                     report.validation_loss, report.top_1, report.top_5)
+                                                       : "";
+    fmt::print("epoch {:>3} of {}: loss {:.5f}{}, {} min, {} left{}\n", report.epoch, report.epochs, report.loss,
+               checked, minutes(report.elapsed_s), minutes(report.left_s), report.is_best ? " *" : "");
     std::fflush(stdout);
     if (report.is_best && written) written = cost::write_weights(options.out, spec, network.weights());
   });
@@ -139,8 +142,11 @@ Result<void> run(Options options) {
   spec.notes["epoch"] = fmt::format("{}", best.epoch);
   HONE_TRY(cost::write_weights(options.out, spec, network.weights()));
   HONE_TRY(write_scores(options.out + ".scores", network, samples, targets));
-  fmt::print("{}: epoch {}, top-1 {:.4f}, top-5 {:.4f} on what was held back\n", options.out, best.epoch, best.top_1,
-             best.top_5);
+  if (training.held_back > 0)
+    fmt::print("{}: epoch {}, top-1 {:.4f}, top-5 {:.4f} on what was held back\n", options.out, best.epoch, best.top_1,
+               best.top_5);
+  else
+    fmt::print("{}: epoch {}, loss {:.5f}, nothing was held back\n", options.out, best.epoch, best.loss);
   return {};
 }
 
@@ -183,6 +189,8 @@ int main(int argc, char** argv) {
   app.add_option("--rate", options.rate, "of learning, instead of the network's own")->check(CLI::PositiveNumber);
   app.add_option("--label-share", training.label_share, "of the labels of the first target")
       ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--hold-back", training.held_back, "share of the tasks to choose the epoch by; 0: none, take the last")
+      ->check(CLI::Range(0.0, 0.9));
   app.add_option("--seed", training.seed, "of everything that is drawn");
   app.add_option("--threads", options.threads, "that libtorch uses")->check(CLI::Range(0, 1024));
   app.add_option("--width", options.width, "of all layers, instead of the network's own")->check(CLI::Range(8, 4096));

@@ -102,8 +102,16 @@ Tensor TorchNetwork::forward(const Tensor& sentences) const {
   if (spec_.body == "attention") x = attention(x, counts) + x;
   if (spec_.body == "lstm") x = lstm(x);
   if (spec_.body == "sum") x = (counts.defined() ? x * counts : x).sum(1);
+  if (spec_.body == "attention" && !spec_.scores_rows())
+    x = counts.defined() ? (x * counts).sum(1) / counts.sum(1).clamp_min(1) : x.mean(1);
   for (std::int64_t i = 0; i < cost::kResidualLayers; ++i)
     x = torch::relu(linear(x, fmt::format("residual.{}", i))) + x;
+  if (!spec_.direct.empty()) {
+    Tensor first = sentences.select(1, 0);
+    for (std::size_t i = 0; i < spec_.direct.size(); ++i)
+      first = torch::relu(linear(first, fmt::format("direct.{}", i)));
+    x = torch::cat({x, first}, 1);
+  }
   std::vector<Tensor> scores;
   for (std::size_t h = 0; h < spec_.heads(); ++h) {
     Tensor y = x;
@@ -111,7 +119,7 @@ Tensor TorchNetwork::forward(const Tensor& sentences) const {
       y = linear(y, fmt::format("head.{}.{}", h, i));
       if (i < spec_.head.size()) y = torch::relu(y);
     }
-    if (spec_.body == "attention") y = (counts.defined() ? y * counts : y).sum(1);
+    if (spec_.scores_rows()) y = (counts.defined() ? y * counts : y).sum(1);
     scores.push_back(y);
   }
   return torch::cat(scores, 1);

@@ -16,8 +16,6 @@ using torch::Tensor;
 
 /// Programs of one task that are compared with each other.
 constexpr std::size_t kGroup = 64;
-/// Of all programs, or tasks, one in so many is held back.
-constexpr std::size_t kHeldBack = 10;
 
 /// What a network sees at a time: a sample, for all heads, or, where targets share one, as it is for one of them.
 struct Item {
@@ -167,9 +165,10 @@ std::pair<std::vector<std::size_t>, std::vector<std::size_t>> split(const cost::
   std::vector<std::uint32_t> tasks(names.begin(), names.end());
   shuffle(tasks, rng);
   const std::set<std::uint32_t> held_tasks(
-      tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>((tasks.size() + kHeldBack - 1) / kHeldBack));
+      tasks.begin(),
+      tasks.begin() + static_cast<std::ptrdiff_t>(std::ceil(static_cast<double>(tasks.size()) * options.held_back)));
   for (std::size_t i = 0; i < set.size(); ++i) {
-    const bool is_held = options.validates_on_tasks ? held_tasks.contains(set.tasks[i]) : rng.chance(1.0 / kHeldBack);
+    const bool is_held = options.validates_on_tasks ? held_tasks.contains(set.tasks[i]) : rng.chance(options.held_back);
     (is_held ? held : kept).push_back(i);
   }
   return {kept, held};
@@ -308,8 +307,9 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
       const Tensor scores = network.forward(sentences_of(network.spec(), samples, batch.items, targets));
       report.validation_loss += loss_of(scores, batch, labels, options).loss / static_cast<double>(checks.size());
     }
+    if (held.empty()) report.validation_loss = report.loss;
     const std::size_t first = options.label_share < 1 ? 1 : 0;  // labels that are hidden choose nothing either
-    for (std::size_t h = first; h < targets.size(); ++h) {
+    for (std::size_t h = first; h < targets.size() && !held.empty(); ++h) {
       const cost::TopScores top =
           cost::evaluate_tasks(data, validation, targets[h], predict(network, validation, targets[h], h));
       report.top_1 += top.top_1 / static_cast<double>(targets.size() - first);
@@ -317,7 +317,7 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
     }
     report.elapsed_s = std::chrono::duration<double>(Clock::now() - start).count();
     report.left_s = report.elapsed_s / epoch * (options.epochs - epoch);
-    report.is_best = report.validation_loss < best.validation_loss;
+    report.is_best = held.empty() ? std::isfinite(report.loss) : report.validation_loss < best.validation_loss;
     if (report.is_best) {
       best = report;
       best_weights = network.weights();

@@ -17,7 +17,8 @@ namespace hone::trainer {
 struct TrainOptions {
   std::string loss = "rank";        ///< "rank" or "mse"
   bool pairs_within_tasks = false;  ///< rank only against programs of the same task
-  bool validates_on_tasks = false;  ///< hold back whole tasks, rather than a tenth of all programs
+  bool validates_on_tasks = false;  ///< hold back whole tasks, rather than programs
+  double held_back = 0.1;           ///< the share that is held back; 0: none, and the last epoch is the best
   int epochs = 50;
   int patience = 8;  ///< epochs without a gain after which it ends
   std::size_t batch = 512;
@@ -40,8 +41,8 @@ struct EpochReport {
 };
 
 /// Trains a network whose heads are for `targets`, by place in the data set, and leaves it at its best epoch; returns
-/// that epoch's report. The best has the smallest loss on what was held back: top-1 scores of so
-/// few tasks jump from epoch to epoch.
+/// that epoch's report. The best has the smallest loss on what was held back (top-1 scores of so few tasks jump from
+/// epoch to epoch), or is the last one.
 EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::TrainingSet& samples,
                   const std::vector<std::size_t>& targets, const TrainOptions& options,
                   const std::function<void(const EpochReport&)>& told);

@@ -16,8 +16,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The version of what describes a network.
-constexpr int kNetworkVersion = 1;
+/// The version of what describes a network. Those of the first version have no direct path.
+constexpr int kNetworkVersion = 2, kOldestVersion = 1;
 const ModelIdentity kWeightsFile = {"network", "hone-network/1"};
 
 }  // namespace
@@ -35,6 +35,7 @@ Result<NetworkSpec> make_network_spec(std::string_view name) {
     spec.schema = writer->schema();
     spec.shape = writer->shape();
     spec.layers = {64, 64};
+    spec.direct = {128, 64};
     spec.head = {64, 32};
     spec.is_masked = spec.has_positions = spec.has_one_head = true;
   } else if (name == "tenset-mlp") {
@@ -75,7 +76,12 @@ std::map<std::string, std::vector<std::int64_t>> weight_shapes(const NetworkSpec
   }
   if (spec.body == "sum") shapes["scale"] = {columns};
   for (std::int64_t i = 0; i < kResidualLayers; ++i) linear(fmt::format("residual.{}", i), width, width);
-  std::vector<std::int64_t> head = {width};
+  in = columns;
+  for (std::size_t i = 0; i < spec.direct.size(); ++i) {
+    linear(fmt::format("direct.{}", i), in, spec.direct[i]);
+    in = spec.direct[i];
+  }
+  std::vector<std::int64_t> head = {width + (spec.direct.empty() ? 0 : spec.direct.back())};
   head.insert(head.end(), spec.head.begin(), spec.head.end());
   head.push_back(1);
   for (std::size_t h = 0; h < spec.heads(); ++h)
@@ -105,6 +111,7 @@ std::string to_json(const NetworkSpec& spec) {
               {"schema", spec.schema},
               {"shape", {spec.shape.rows, spec.shape.columns}},
               {"layers", spec.layers},
+              {"direct", spec.direct},
               {"head", spec.head},
               {"masked", spec.is_masked},
               {"positions", spec.has_positions},
@@ -117,15 +124,16 @@ std::string to_json(const NetworkSpec& spec) {
 Result<NetworkSpec> parse_network_spec(const std::string& text) {
   try {
     const Json item = Json::parse(text);
-    if (const int version = item.at("version").get<int>(); version != kNetworkVersion)
-      return error(ErrorCode::Unsupported, "it is a network of version {}, this hone reads {}", version,
-                   kNetworkVersion);
+    if (const int version = item.at("version").get<int>(); version < kOldestVersion || version > kNetworkVersion)
+      return error(ErrorCode::Unsupported, "it is a network of version {}, this hone reads {} to {}", version,
+                   kOldestVersion, kNetworkVersion);
     NetworkSpec spec;
     spec.name = item.at("name").get<std::string>();
     spec.body = item.at("body").get<std::string>();
     spec.schema = item.at("schema").get<std::string>();
     spec.shape = {item.at("shape").at(0).get<std::size_t>(), item.at("shape").at(1).get<std::size_t>()};
     spec.layers = item.at("layers").get<std::vector<std::int64_t>>();
+    spec.direct = item.value("direct", std::vector<std::int64_t>());
     spec.head = item.at("head").get<std::vector<std::int64_t>>();
     spec.is_masked = item.at("masked").get<bool>();
     spec.has_positions = item.at("positions").get<bool>();

@@ -13,13 +13,16 @@
 namespace hone::cost {
 
 /// What a network is made of: each row of a sentence goes through layers (and gets a position), then rows see each
-/// other in the body, two residual layers follow, and each head turns that into a score for its target.
+/// other in the body, two residual layers follow, and each head turns that into a score for its target. A head scores
+/// rows one by one, to be added up, unless the network has a direct path: then it reads the mean of the rows, and
+/// beside it what layers of their own make of the first row.
 struct NetworkSpec {
   std::string name;                  ///< "tlp", "tlp2", "tenset-mlp": what people call it
   std::string body = "attention";    ///< "attention", "lstm" (the last state counts) or "sum" (rows are added up)
   std::string schema;                ///< of the sentences that it reads
   SentenceShape shape;               ///< of the same
   std::vector<std::int64_t> layers;  ///< widths of the layers that each row goes through; the last is that of the body
+  std::vector<std::int64_t> direct;  ///< widths of the layers from the first row straight to the heads; none: no path
   std::vector<std::int64_t> head;    ///< widths of the layers of a head before the score
   bool is_masked = false;            ///< whether rows that fill up sentences are left out; their first number is 0
   bool has_positions = false;        ///< whether rows are told apart by their place
@@ -29,6 +32,8 @@ struct NetworkSpec {
 
   std::int64_t width() const { return layers.back(); }
   std::size_t heads() const { return has_one_head ? 1 : targets.size(); }
+  /// Whether heads score rows one by one; otherwise they score what came of them all.
+  bool scores_rows() const { return body == "attention" && direct.empty(); }
 };
 
 inline constexpr std::int64_t kAttentionHeads = 8;

@@ -47,7 +47,26 @@ TEST(NetworkSpec, IsItsJson) {
   EXPECT_EQ(language_of(make_network_spec("tenset-mlp").value()), "stores");
   EXPECT_THAT(make_network_spec("bert").error().message, HasSubstr("'bert', only: tlp, tlp2, tenset-mlp"));
   EXPECT_THAT(parse_network_spec("{}").error().message, HasSubstr("cannot be read"));
-  EXPECT_THAT(parse_network_spec(R"({"version":9})").error().message, HasSubstr("version 9, this hone reads 1"));
+  EXPECT_THAT(parse_network_spec(R"({"version":9})").error().message, HasSubstr("version 9, this hone reads 1 to 2"));
+}
+
+TEST(NetworkSpec, OfTheFirstVersionHasNoDirectPath) {
+  NetworkSpec spec = make_network_spec("tlp2").value();
+  spec.targets = {"a"};
+  std::string old = to_json(spec);
+  for (const auto& [now, before] : {std::pair<std::string, std::string>("\"direct\":[128,64],", ""),
+                                    std::pair<std::string, std::string>("\"version\":2", "\"version\":1")}) {
+    const std::size_t place = old.find(now);
+    ASSERT_NE(place, std::string::npos) << old;
+    old.replace(place, now.size(), before);
+  }
+  const NetworkSpec read = parse_network_spec(old).value();
+  EXPECT_TRUE(read.direct.empty());
+  EXPECT_TRUE(read.scores_rows());
+  EXPECT_EQ(weight_shapes(read).at("head.0.0.weight"), (std::vector<std::int64_t>{64, 64}));
+  EXPECT_FALSE(weight_shapes(read).contains("direct.0.weight"));
+  EXPECT_FALSE(spec.scores_rows());
+  EXPECT_EQ(weight_shapes(spec).at("head.0.0.weight"), (std::vector<std::int64_t>{128, 64}));
 }
 
 class WeightsFile : public ::testing::Test {
