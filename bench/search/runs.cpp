@@ -22,8 +22,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// What is slower by less counts as equal: two timings of one kernel in turns differ by as much.
-constexpr double kEqual = 1.01;
 
 /// A file of records that is gone with this object.
 class Scratch {

@@ -10,6 +10,9 @@
 
 namespace hone::bench {
 
+/// What is slower by less counts as equal: two timings of one kernel in turns differ by as much.
+inline constexpr double kEqual = 1.01;
+
 /// How a task is searched.
 struct How {
   std::string space, search, cost_model;
