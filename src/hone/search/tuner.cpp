@@ -30,6 +30,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// What takes so many times as long as the fastest is hopeless: few samples will do.
 constexpr double kHopeless = 1.5;
+/// The first round of a task is short, so that all tasks of a model have had one soon: what rules and trained networks
+/// choose first is most of what can be gained.
+constexpr std::size_t kFirstRound = 4;
 /// Where a search ranks all candidates again and again, it gets to know so many new ones each time.
 constexpr std::size_t kBuiltPerRound = 64;
 
@@ -274,6 +277,7 @@ class Tuner {
     if (options_.trials_per_task > 0)
       wanted = std::min(wanted, static_cast<std::size_t>(
                                     std::max<std::int64_t>(0, options_.trials_per_task - state.progress->trials)));
+    if (state.progress->trials == 0) wanted = std::min(wanted, kFirstRound);
     is_thinking_ = true;
     const int threads = thinking_threads(/*is_beside_trials=*/!open_.empty());
     state.builder->set_threads(threads);

@@ -68,7 +68,7 @@ struct TunerOptions {
   double seconds = 0;                   ///< of wall time; 0: no limit
   std::int64_t trials = 0;              ///< of this run, over all tasks; 0: no limit
   std::int64_t trials_per_task = 0;     ///< those of earlier runs included; 0: no limit
-  std::size_t batch = 16;               ///< candidates that a search is asked for at a time
+  std::size_t batch = 16;               ///< candidates that a search is asked for at a time; fewer the first time
   std::size_t early_stop = 0;           ///< trials without a gain after which a task is left alone; 0: never
   measure::Records* records = nullptr;  ///< null: nothing is kept
   const std::atomic<bool>* stop = nullptr;
