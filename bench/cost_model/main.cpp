@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/core.h>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -106,12 +107,18 @@ Result<void> score_baselines(const cost::Dataset& data, std::uint64_t seed) {
   return {};
 }
 
+/// What is tested with, by the language of its sentences: written once for all networks that read it.
+using TestSets = std::map<std::string, cost::TrainingSet>;
+
 Result<void> score_network(const cost::Dataset& data, const std::string& file, const std::vector<double>& margins,
-                           std::uint64_t seed) {
+                           std::uint64_t seed, TestSets& sets) {
   HONE_TRY(Network network, Network::load(file));
-  HONE_TRY(const std::vector<cost::VectorUnit> units, vector_units(data));
-  HONE_TRY(const cost::TrainingSet test,
-           cost::make_training_set(data, cost::language_of(network.spec()), cost::Part::Test, units));
+  const std::string language = cost::language_of(network.spec());
+  if (!sets.contains(language)) {
+    HONE_TRY(const std::vector<cost::VectorUnit> units, vector_units(data));
+    HONE_TRY(sets[language], cost::make_training_set(data, language, cost::Part::Test, units));
+  }
+  const cost::TrainingSet& test = sets.at(language);
   HONE_TRY(const std::vector<HeadScores> heads, score_heads(network, data, test));
   for (const HeadScores& head : heads) {
     const std::string& target = data.targets[head.target];
@@ -133,7 +140,9 @@ Result<void> run(const CostModelBench& options) {
   HONE_TRY(const cost::Dataset data, cost::read_dataset(options.data));
   fmt::print(stderr, "{:<28} {:<14} {:>6} {:>6} {:>5}  {}\n", "model", "network", "top-1", "top-5", "tasks", "target");
   if (!options.only_networks) HONE_TRY(score_baselines(data, options.seed));
-  for (const std::string& model : options.models) HONE_TRY(score_network(data, model, options.margins, options.seed));
+  TestSets sets;
+  for (const std::string& model : options.models)
+    HONE_TRY(score_network(data, model, options.margins, options.seed, sets));
   return {};
 }
 

@@ -109,8 +109,9 @@ Result<void> show_info(const CostModelOptions& options) {
     for (const std::int64_t extent : shape) size *= static_cast<double>(extent);
     weights += size;
   }
-  fmt::print("{} ({}) of {} weights{}{}\nsentences: {}\n", spec.name, spec.body, count_text(weights),
-             spec.is_masked ? ", masked" : "", spec.has_positions ? ", with positions" : "", spec.schema);
+  fmt::print("{} ({}) of {} weights{}{}{}\nsentences: {}\n", spec.name, spec.body, count_text(weights),
+             spec.is_masked ? ", masked" : "", spec.has_positions ? ", with positions" : "",
+             spec.direct.empty() ? "" : ", with a direct path", spec.schema);
   for (const std::string& target : spec.targets) fmt::print("head: {}\n", target);
   for (const auto& [name, text] : spec.notes) fmt::print("{}: {}\n", name, text);
   return {};
