@@ -40,8 +40,8 @@ std::vector<std::string> fastest(const Run& run, std::size_t count) {
   return candidates;
 }
 
-/// How many times as fast the best of a run `of` is as the best of a run `than`. The fastest few of both are timed in turns,
-/// since the fastest single trial may be a lucky one.
+/// How many times as fast the best of a run `of` is as the best of a run `than`. The fastest few of both are timed in
+/// turns, since the fastest single trial may be a lucky one.
 Result<double> speedup(const NamedTask& task, const Run& than, const Run& of, const codegen::Target& target) {
   constexpr std::size_t kFew = 3;
   std::vector<std::string> rivals = fastest(than, kFew);
@@ -117,8 +117,7 @@ Result<Report> droplet_claim(const ClaimOptions& options) {
   }
   const double faster = geometric_mean(speedups), shorter = geometric_mean(times);
   report.results = {fmt::format("kernels {:.2f} times as fast over {} of {} tasks (bar 1.1): {}", faster,
-                                speedups.size(), tasks.size(),
-                                faster >= 1.1 ? "met" : "missed"),
+                                speedups.size(), tasks.size(), faster >= 1.1 ? "met" : "missed"),
                     fmt::format("in {:.2f} of the time (bar 0.25): {}", shorter, shorter <= 0.25 ? "met" : "missed")};
   return report;
 }

@@ -18,8 +18,8 @@
 namespace hone::bench {
 namespace {
 
-/// A network that was trained before learns nothing from rounds, so they can be short: every task has had one sooner. What
-/// is tried then is the best of more candidates.
+/// A network that was trained before learns nothing from rounds, so they can be short: every task has had one sooner.
+/// What is tried then is the best of more candidates.
 constexpr std::size_t kShortRound = 2, kManyPerTrial = 32;
 
 /// When a search is over.
@@ -110,8 +110,8 @@ Result<Report> tlp_claim(const ClaimOptions& options) {
     std::vector<std::string> row = {network, fmt::format("{:.3f}", trees.ns * 1e-6),
                                     fmt::format("{:.1f}", trees.seconds)};
     for (std::size_t i = 0; i < options.networks.size(); ++i) {
-      HONE_TRY(const Searched led,
-               search_network(tasks, "tlp", options.networks[i], {.seconds = trees.seconds, .ns = kEqual * trees.ns}, options));
+      HONE_TRY(const Searched led, search_network(tasks, "tlp", options.networks[i],
+                                                  {.seconds = trees.seconds, .ns = kEqual * trees.ns}, options));
       const bool is_reached = led.ns <= kEqual * trees.ns;
       ratios[i].push_back(is_reached ? trees.seconds / led.seconds : 1);
       row.insert(row.end(), {fmt::format("{:.3f}", led.ns * 1e-6), std::to_string(led.trials),
