@@ -48,8 +48,10 @@ class GraphWriter {
     return graph_.add_constant("shape", Tensor::of<std::int64_t>({static_cast<std::int64_t>(numbers.size())}, numbers));
   }
   ValueId number(float value) { return graph_.add_constant("number", Tensor::scalar(value)); }
+  /// Weights are those of a member from now on.
+  void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
   ValueId weight(const std::string& name) {
-    const cost::Weight& found = weights_.at(name);
+    const cost::Weight& found = weights_.at(prefix_ + name);
     return graph_.add_constant(name, Tensor::of<float>(found.shape, found.numbers));
   }
 
@@ -74,6 +76,7 @@ class GraphWriter {
 
  private:
   const cost::Weights& weights_;
+  std::string prefix_;
   graph::Graph graph_;
 };
 
@@ -118,13 +121,9 @@ ValueId lstm(GraphWriter& write, ValueId x, const cost::NetworkSpec& spec) {
   return write.reshape(last, {-1, spec.width()});
 }
 
-}  // namespace
-
-Result<graph::Graph> network_graph(const cost::NetworkSpec& spec, const cost::Weights& weights) {
-  HONE_TRY(cost::check_weights(spec, weights));
-  GraphWriter write(weights);
+/// The scores of one member, by head.
+std::vector<ValueId> member_scores(GraphWriter& write, const cost::NetworkSpec& spec, ValueId sentences) {
   const auto rows = static_cast<std::int64_t>(spec.shape.rows), columns = static_cast<std::int64_t>(spec.shape.columns);
-  const ValueId sentences = write.input("sentences", {{{}, "batch"}, {rows, ""}, {columns, ""}});
   ValueId x = spec.body == "sum" ? write.op("Mul", {sentences, write.weight("scale")}) : sentences;
   for (std::size_t i = 0; i < spec.layers.size(); ++i) x = write.relu(write.linear(x, fmt::format("row.{}", i)));
   if (spec.has_positions) x = write.op("Add", {x, write.weight("positions")});
@@ -155,6 +154,7 @@ Result<graph::Graph> network_graph(const cost::NetworkSpec& spec, const cost::We
     x = write.op("Concat", {x, first}, "", std::move(side_by_side));
   }
   const std::size_t layers = spec.head.size() + 1;
+  std::vector<ValueId> scores;
   for (std::size_t h = 0; h < spec.heads(); ++h) {
     ValueId y = x;
     for (std::size_t i = 0; i < layers; ++i) {
@@ -163,7 +163,31 @@ Result<graph::Graph> network_graph(const cost::NetworkSpec& spec, const cost::We
     }
     if (spec.scores_rows() && spec.is_masked) y = write.op("Mul", {y, counts});
     if (spec.scores_rows()) y = write.sum(y, 1);
-    write.output(write.reshape(y, {-1}), fmt::format("score{}", h));
+    scores.push_back(write.reshape(y, {-1}));
+  }
+  return scores;
+}
+
+}  // namespace
+
+Result<graph::Graph> network_graph(const cost::NetworkSpec& spec, const cost::Weights& weights) {
+  HONE_TRY(cost::check_weights(spec, weights));
+  GraphWriter write(weights);
+  const auto rows = static_cast<std::int64_t>(spec.shape.rows), columns = static_cast<std::int64_t>(spec.shape.columns);
+  const ValueId sentences = write.input("sentences", {{{}, "batch"}, {rows, ""}, {columns, ""}});
+  std::vector<ValueId> sums;
+  for (std::int64_t member = 0; member < spec.members; ++member) {
+    write.set_prefix(cost::member_prefix(spec, member));
+    const std::vector<ValueId> scores = member_scores(write, spec, sentences);
+    for (std::size_t h = 0; h < scores.size(); ++h)
+      if (member == 0)
+        sums.push_back(scores[h]);
+      else
+        sums[h] = write.op("Add", {sums[h], scores[h]});
+  }
+  for (std::size_t h = 0; h < sums.size(); ++h) {
+    if (spec.members > 1) sums[h] = write.op("Mul", {sums[h], write.number(1 / static_cast<float>(spec.members))});
+    write.output(sums[h], fmt::format("score{}", h));
   }
   graph::Graph graph = write.take();
   graph.name = spec.name;

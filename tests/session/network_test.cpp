@@ -198,6 +198,31 @@ TEST(Network, ScoresAsItsDefinitionSays) {
     }
 }
 
+TEST(Network, OfSeveralMembersScoresAsTheyDoOnAverage) {
+  cost::NetworkSpec spec = cost::make_network_spec("tlp2").value();
+  spec.layers = {16};
+  spec.direct = {8};
+  spec.head = {8};
+  spec.has_one_head = false;
+  spec.targets = {"cpu -threads=1", "cpu -threads=2"};
+  const std::vector<float> sentences = random_sentences(spec, 9);
+  std::vector<std::pair<cost::NetworkSpec, cost::Weights>> members;
+  std::vector<double> sums(9);
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    members.emplace_back(spec, random_weights(spec, seed));
+    const Plain plain(spec, members.back().second);
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      sums[i] += plain.score(std::span(sentences).subspan(i * spec.shape.size(), spec.shape.size()), /*head=*/1);
+  }
+  const auto joined = cost::join_networks(members).value();
+  Network network = Network::parse(write_network(joined.first, joined.second).value(), "test").value();
+  EXPECT_EQ(network.spec().members, 3);
+  const std::vector<double> scores = network.predict(sentences, /*head=*/1).value();
+  ASSERT_EQ(scores.size(), sums.size());
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    EXPECT_NEAR(scores[i], sums[i] / 3, 1e-4 * std::max(1.0, std::abs(sums[i]))) << i;
+}
+
 TEST(Network, IsRefusedWhereItIsNoneOrOfAnotherVersion) {
   cost::NetworkSpec spec = cost::make_network_spec("tlp2").value();
   spec.targets = {"cpu"};

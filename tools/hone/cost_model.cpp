@@ -24,7 +24,7 @@ struct CostModelOptions {
   std::string action, file, other;
   std::string network = "tlp2", body = "attention", loss = "rank", from;
   std::vector<std::string> targets;
-  std::int64_t epochs = 50, patience = 8, batch = 512, seed = 1, label_percent = 100, held_back = 10;
+  std::int64_t epochs = 50, patience = 8, batch = 512, seed = 1, label_percent = 100, held_back = 10, members = 1;
 };
 
 /// Writes the network of a file of weights as an ONNX model.
@@ -74,11 +74,47 @@ Result<void> check_scores(const std::string& onnx, const std::string& scores_fil
   return {};
 }
 
+/// Makes one network of those in files of weights, and the means of the scores that the trainer left beside them.
+Result<void> join_files(const std::vector<std::string>& files, const std::string& joined) {
+  std::vector<std::pair<cost::NetworkSpec, cost::Weights>> members;
+  std::vector<double> means;
+  for (const std::string& file : files) {
+    HONE_TRY(members.emplace_back(), cost::read_weights(file));
+    std::ifstream in(file + ".scores");
+    const std::vector<double> scores{std::istream_iterator<double>(in), {}};
+    means.resize(scores.size());
+    for (std::size_t i = 0; i < scores.size(); ++i) means[i] += scores[i] / static_cast<double>(files.size());
+  }
+  HONE_TRY(const auto network, cost::join_networks(members));
+  HONE_TRY(cost::write_weights(joined, network.first, network.second));
+  std::ofstream out(joined + ".scores");
+  for (const double mean : means) out << fmt::format("{}\n", mean);
+  out.flush();
+  if (!out) return error(ErrorCode::InvalidArgument, "cannot write '{}.scores'", joined);
+  return {};
+}
+
+/// Trains the members of a network, each from a seed of its own.
+Result<void> train_members(const CostModelOptions& options, const std::string& trainer,
+                           const std::vector<std::string>& arguments, const std::string& weights) {
+  const auto train_one = [&](const std::string& file, std::int64_t seed) {
+    std::vector<std::string> own = {options.file, file, "--seed", fmt::format("{}", seed)};
+    own.insert(own.end(), arguments.begin(), arguments.end());
+    return run_trainer(trainer, own);
+  };
+  if (options.members == 1) return train_one(weights, options.seed);
+  std::vector<std::string> files;
+  for (std::int64_t member = 0; member < options.members; ++member) {
+    files.push_back(fmt::format("{}.{}", weights, member));
+    HONE_TRY(train_one(files.back(), options.seed + member));
+  }
+  return join_files(files, weights);
+}
+
 Result<void> train(const CostModelOptions& options) {
   HONE_TRY(const std::string trainer, find_trainer());
   const std::string weights = options.other + ".weights";
-  std::vector<std::string> arguments = {options.file, weights,      "--network", options.network,
-                                        "--body",     options.body, "--loss",    options.loss};
+  std::vector<std::string> arguments = {"--network", options.network, "--body", options.body, "--loss", options.loss};
   const auto add = [&](const char* name, const std::string& text) {
     arguments.emplace_back(name);
     arguments.push_back(text);
@@ -86,7 +122,6 @@ Result<void> train(const CostModelOptions& options) {
   add("--epochs", fmt::format("{}", options.epochs));
   add("--patience", fmt::format("{}", options.patience));
   add("--batch", fmt::format("{}", options.batch));
-  add("--seed", fmt::format("{}", options.seed));
   add("--label-share", fmt::format("{:g}", static_cast<double>(options.label_percent) / 100));
   add("--hold-back", fmt::format("{:g}", static_cast<double>(options.held_back) / 100));
   for (const std::string& target : options.targets) add("--target", target);
@@ -95,7 +130,7 @@ Result<void> train(const CostModelOptions& options) {
   for (const cost::VectorUnit& unit : units)
     add("--vectors", fmt::format("{}x{}{}", unit.registers, unit.lanes, unit.has_fma ? "+fma" : ""));
   if (!options.from.empty()) add("--from", options.from);
-  HONE_TRY(run_trainer(trainer, arguments));
+  HONE_TRY(train_members(options, trainer, arguments, weights));
   HONE_TRY(export_weights(weights, options.other));
   return check_scores(options.other, weights + ".scores", options.file);
 }
@@ -112,6 +147,7 @@ Result<void> show_info(const CostModelOptions& options) {
   fmt::print("{} ({}) of {} weights{}{}{}\nsentences: {}\n", spec.name, spec.body, count_text(weights),
              spec.is_masked ? ", masked" : "", spec.has_positions ? ", with positions" : "",
              spec.direct.empty() ? "" : ", with a direct path", spec.schema);
+  if (spec.members > 1) fmt::print("members: {}\n", spec.members);
   for (const std::string& target : spec.targets) fmt::print("head: {}\n", target);
   for (const auto& [name, text] : spec.notes) fmt::print("{}: {}\n", name, text);
   return {};
@@ -192,6 +228,8 @@ Action add_cost_model(CLI::App& parser) {
   add_number(parser, "--hold-back", options->held_back, 0, 90,
              "percent of the tasks to choose the epoch by; 0: train on all and take the last (10)");
   add_number(parser, "--seed", options->seed, 0, kMost, "of everything that is drawn (1)");
+  add_number(parser, "--members", options->members, 1, 16,
+             "networks to train, from this seed on, whose scores are averaged in one (1)");
   return [options] { return run_cost_model(*options); };
 }
 

@@ -54,7 +54,9 @@ std::string language_of(const NetworkSpec& spec) {
   return spec.schema == kStoreSchema ? "stores" : spec.schema.substr(0, spec.schema.find('/'));
 }
 
-std::map<std::string, std::vector<std::int64_t>> weight_shapes(const NetworkSpec& spec) {
+namespace {
+
+std::map<std::string, std::vector<std::int64_t>> member_shapes(const NetworkSpec& spec) {
   std::map<std::string, std::vector<std::int64_t>> shapes;
   const auto linear = [&](const std::string& name, std::int64_t in, std::int64_t out) {
     shapes[name + ".weight"] = {in, out};
@@ -89,6 +91,38 @@ std::map<std::string, std::vector<std::int64_t>> weight_shapes(const NetworkSpec
   return shapes;
 }
 
+}  // namespace
+
+std::string member_prefix(const NetworkSpec& spec, std::int64_t member) {
+  return spec.members == 1 ? "" : fmt::format("member.{}.", member);
+}
+
+std::map<std::string, std::vector<std::int64_t>> weight_shapes(const NetworkSpec& spec) {
+  std::map<std::string, std::vector<std::int64_t>> shapes;
+  for (const auto& [name, shape] : member_shapes(spec))
+    for (std::int64_t member = 0; member < spec.members; ++member) shapes[member_prefix(spec, member) + name] = shape;
+  return shapes;
+}
+
+Result<std::pair<NetworkSpec, Weights>> join_networks(const std::vector<std::pair<NetworkSpec, Weights>>& members) {
+  HONE_CHECK(!members.empty(), "there is nothing to join");
+  NetworkSpec spec = members.front().first;
+  const auto describe = [](NetworkSpec one) {
+    one.notes.clear();
+    return to_json(one);
+  };
+  Weights weights;
+  spec.members = static_cast<std::int64_t>(members.size());
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const auto& [other, own] = members[i];
+    if (other.members != 1 || describe(other) != describe(members.front().first))
+      return error(ErrorCode::InvalidArgument, "networks of different kinds cannot be joined: {} and {}",
+                   describe(members.front().first), describe(other));
+    for (const auto& [name, weight] : own) weights[member_prefix(spec, static_cast<std::int64_t>(i)) + name] = weight;
+  }
+  return std::pair(std::move(spec), std::move(weights));
+}
+
 Result<void> check_weights(const NetworkSpec& spec, const Weights& weights) {
   for (const auto& [name, shape] : weight_shapes(spec)) {
     const auto found = weights.find(name);
@@ -116,6 +150,7 @@ std::string to_json(const NetworkSpec& spec) {
               {"masked", spec.is_masked},
               {"positions", spec.has_positions},
               {"one head", spec.has_one_head},
+              {"members", spec.members},
               {"targets", spec.targets},
               {"notes", spec.notes}}
       .dump();
@@ -138,9 +173,10 @@ Result<NetworkSpec> parse_network_spec(const std::string& text) {
     spec.is_masked = item.at("masked").get<bool>();
     spec.has_positions = item.at("positions").get<bool>();
     spec.has_one_head = item.value("one head", false);  // networks of old have as many as targets
+    spec.members = item.value("members", std::int64_t{1});
     spec.targets = item.at("targets").get<std::vector<std::string>>();
     spec.notes = item.at("notes").get<std::map<std::string, std::string>>();
-    if (spec.targets.empty() || spec.shape.size() == 0 || spec.layers.empty())
+    if (spec.targets.empty() || spec.shape.size() == 0 || spec.layers.empty() || spec.members < 1)
       return error(ErrorCode::ParseError, "its description is not whole");
     return spec;
   } catch (const nlohmann::json::exception& problem) {

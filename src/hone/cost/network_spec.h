@@ -27,6 +27,7 @@ struct NetworkSpec {
   bool is_masked = false;            ///< whether rows that fill up sentences are left out; their first number is 0
   bool has_positions = false;        ///< whether rows are told apart by their place
   bool has_one_head = false;         ///< whether all targets share a head: the sentences say what they are for
+  std::int64_t members = 1;          ///< such networks, trained from different seeds, whose scores are averaged
   std::vector<std::string> targets;  ///< each has a head, unless they share one
   std::map<std::string, std::string> notes = {};  ///< how it was trained, for people
 
@@ -53,10 +54,15 @@ struct Weight {
 /// Weights by name. Matrices are [in, out]; those of an LSTM are as ONNX has them.
 using Weights = std::map<std::string, Weight>;
 
+/// What the names of the weights of a member begin with; nothing if there is only one.
+std::string member_prefix(const NetworkSpec& spec, std::int64_t member);
 /// The names and shapes of the weights that a network wants.
 std::map<std::string, std::vector<std::int64_t>> weight_shapes(const NetworkSpec& spec);
 /// An error names a weight that is missing, has another shape, or holds what is no number.
 Result<void> check_weights(const NetworkSpec& spec, const Weights& weights);
+
+/// One network whose scores are the means of those of several, which differ in nothing but their weights and notes.
+Result<std::pair<NetworkSpec, Weights>> join_networks(const std::vector<std::pair<NetworkSpec, Weights>>& members);
 
 std::string to_json(const NetworkSpec& spec);
 Result<NetworkSpec> parse_network_spec(const std::string& json);

@@ -69,6 +69,28 @@ TEST(NetworkSpec, OfTheFirstVersionHasNoDirectPath) {
   EXPECT_EQ(weight_shapes(spec).at("head.0.0.weight"), (std::vector<std::int64_t>{128, 64}));
 }
 
+TEST(NetworkSpec, OfSeveralMembersHasTheWeightsOfEach) {
+  NetworkSpec spec = make_network_spec("tlp2").value();
+  spec.targets = {"a"};
+  Weights weights;
+  for (const auto& [name, shape] : weight_shapes(spec)) {
+    std::size_t size = 1;
+    for (const std::int64_t extent : shape) size *= static_cast<std::size_t>(extent);
+    weights[name] = {shape, std::vector<float>(size, 0.5F)};
+  }
+  const auto [joined, all] = join_networks({{spec, weights}, {spec, weights}}).value();
+  EXPECT_EQ(joined.members, 2);
+  EXPECT_EQ(all.size(), 2 * weights.size());
+  EXPECT_TRUE(check_weights(joined, all));
+  EXPECT_EQ(parse_network_spec(to_json(joined)).value().members, 2);
+  EXPECT_THAT(check_weights(joined, weights).error().message, HasSubstr("no weight 'member.0."));
+
+  NetworkSpec other = spec;
+  other.targets = {"b"};
+  EXPECT_THAT(join_networks({{spec, weights}, {other, weights}}).error().message, HasSubstr("cannot be joined"));
+  EXPECT_THAT(join_networks({{joined, all}, {joined, all}}).error().message, HasSubstr("cannot be joined"));
+}
+
 class WeightsFile : public ::testing::Test {
  protected:
   WeightsFile() { spec_.targets = {"cpu"}; }
