@@ -25,7 +25,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench compare", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--models", default="usual", metavar="A,B", help="names as in bench/model; usual (default): "
                         "twelve of them; all: nineteen")
-    parser.add_argument("--threads", default="1,2", metavar="N,M", help="numbers of threads (default: 1,2)")
+    parser.add_argument("--threads", default="1,2" if _cores() > 1 else "1", metavar="N,M",
+                        help="numbers of threads (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=15, help="how often each engine has its turn (default: 15)")
     parser.add_argument("--seconds", type=float, default=20, help="how long the rounds of a model shall take for each "
                         "number of threads (default: 20); a turn has at least two runs, however long they take")
@@ -49,11 +50,15 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
+def _cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
 def _numbers(text: str) -> list[int]:
-    cores = len(os.sched_getaffinity(0))
     for number in text.split(","):
-        if not number.isdigit() or not 1 <= int(number) <= cores:
-            raise ValueError(f"--threads has '{number}', but must be 1 to {cores}, the cores there are")
+        if not number.isdigit() or not 1 <= int(number) <= _cores():
+            raise ValueError(f"--threads has '{number}', but must be 1 to {_cores()}, the cores there are")
     return [int(number) for number in text.split(",")]
 
 
