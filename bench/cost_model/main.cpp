@@ -115,7 +115,7 @@ Result<void> score_network(const cost::Dataset& data, const std::string& file, c
   HONE_TRY(Network network, Network::load(file));
   const std::string language = cost::language_of(network.spec());
   if (!sets.contains(language)) {
-    HONE_TRY(const std::vector<cost::VectorUnit> units, vector_units(data));
+    HONE_TRY(const std::vector<cost::ComputeUnit> units, compute_units(data));
     HONE_TRY(sets[language], cost::make_training_set(data, language, cost::Part::Test, units));
   }
   const cost::TrainingSet& test = sets.at(language);

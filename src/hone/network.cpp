@@ -108,15 +108,18 @@ Result<std::vector<double>> Network::predict(const cost::TrainingSet& samples, s
   return predict(sentences, head, threads);
 }
 
-cost::VectorUnit vector_unit(const codegen::Target& target) {
-  return {.lanes = target.lanes(32), .registers = target.vector_registers, .has_fma = target.has_fma};
+cost::ComputeUnit compute_unit(const codegen::Target& target) {
+  return {.lanes = target.lanes(32),
+          .registers = target.vector_registers,
+          .has_fma = target.has_fma,
+          .threads = target.threads};
 }
 
-Result<std::vector<cost::VectorUnit>> vector_units(const cost::Dataset& data) {
-  std::vector<cost::VectorUnit> units;
+Result<std::vector<cost::ComputeUnit>> compute_units(const cost::Dataset& data) {
+  std::vector<cost::ComputeUnit> units;
   for (const std::string& text : data.targets) {
     HONE_TRY(const codegen::Target target, codegen::parse_target(text));
-    units.push_back(vector_unit(target));
+    units.push_back(compute_unit(target));
   }
   return units;
 }

@@ -45,10 +45,10 @@ class Network {
   std::map<std::size_t, Session> sessions_;  ///< by head
 };
 
-/// The vectors that a target computes with.
-cost::VectorUnit vector_unit(const codegen::Target& target);
+/// What a target computes with.
+cost::ComputeUnit compute_unit(const codegen::Target& target);
 /// Those of all targets of a data set, for make_training_set.
-Result<std::vector<cost::VectorUnit>> vector_units(const cost::Dataset& data);
+Result<std::vector<cost::ComputeUnit>> compute_units(const cost::Dataset& data);
 
 /// What a head makes of all samples of a set.
 struct HeadScores {

@@ -94,7 +94,7 @@ Result<std::unique_ptr<cost::CostModel>> make_network_model(std::string_view nam
                                                             const codegen::Target& target,
                                                             const cost::ModelOptions& options) {
   HONE_TRY(std::unique_ptr<cost::SentenceWriter> writer,
-           cost::make_sentence_writer(cost::language_of(network.spec()), vector_unit(target)));
+           cost::make_sentence_writer(cost::language_of(network.spec()), compute_unit(target)));
   HONE_TRY(network.check_schema(writer->schema()));
   const std::size_t head = head_for(network.spec(), target);
   return std::make_unique<NetworkModel>(name, std::move(network), head, std::move(writer), options);

@@ -44,7 +44,7 @@ Result<void> check_scores(const std::string& onnx, const std::string& scores_fil
   constexpr double kLargest = 1e-4;
   HONE_TRY(Network network, Network::load(onnx));
   HONE_TRY(const cost::Dataset data, cost::read_dataset(data_file));
-  HONE_TRY(const std::vector<cost::VectorUnit> units, vector_units(data));
+  HONE_TRY(const std::vector<cost::ComputeUnit> units, compute_units(data));
   HONE_TRY(const cost::TrainingSet samples,
            cost::make_training_set(data, cost::language_of(network.spec()), cost::Part::Training, units));
   const std::size_t heads = network.spec().targets.size();
@@ -126,9 +126,9 @@ Result<void> train(const CostModelOptions& options) {
   add("--hold-back", fmt::format("{:g}", static_cast<double>(options.held_back) / 100));
   for (const std::string& target : options.targets) add("--target", target);
   HONE_TRY(const cost::Dataset data, cost::read_dataset(options.file));
-  HONE_TRY(const std::vector<cost::VectorUnit> units, vector_units(data));
-  for (const cost::VectorUnit& unit : units)
-    add("--vectors", fmt::format("{}x{}{}", unit.registers, unit.lanes, unit.has_fma ? "+fma" : ""));
+  HONE_TRY(const std::vector<cost::ComputeUnit> units, compute_units(data));
+  for (const cost::ComputeUnit& unit : units)
+    add("--unit", fmt::format("{}x{}x{}{}", unit.threads, unit.registers, unit.lanes, unit.has_fma ? "+fma" : ""));
   if (!options.from.empty()) add("--from", options.from);
   HONE_TRY(train_members(options, trainer, arguments, weights));
   HONE_TRY(export_weights(weights, options.other));
@@ -177,7 +177,7 @@ Result<void> evaluate(const CostModelOptions& options) {
   HONE_TRY(const cost::Dataset data, cost::read_dataset(options.other));
   if (options.file == "ansor") return evaluate_trees(data, static_cast<std::uint64_t>(options.seed));
   HONE_TRY(Network network, Network::load(options.file));
-  HONE_TRY(const std::vector<cost::VectorUnit> units, vector_units(data));
+  HONE_TRY(const std::vector<cost::ComputeUnit> units, compute_units(data));
   HONE_TRY(const cost::TrainingSet test,
            cost::make_training_set(data, cost::language_of(network.spec()), cost::Part::Test, units));
   HONE_TRY(const std::vector<HeadScores> heads, score_heads(network, data, test));

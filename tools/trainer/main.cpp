@@ -19,7 +19,7 @@ namespace {
 
 struct Options {
   std::string data, out, network = "tlp2", body = "attention", from;
-  std::vector<std::string> targets, vectors;
+  std::vector<std::string> targets, units;
   TrainOptions training;
   std::int64_t width = 0;
   double rate = 0;  ///< 0: the network's own
@@ -76,17 +76,18 @@ Result<void> write_scores(const std::string& file, const TorchNetwork& network, 
   return {};
 }
 
-/// The vectors of targets from texts like "16x8+fma": so many registers of so many lanes.
-Result<std::vector<cost::VectorUnit>> read_units(const std::vector<std::string>& texts) {
-  std::vector<cost::VectorUnit> units;
+/// What targets compute with, from texts like "2x16x8+fma": so many threads, with so many registers of so many lanes.
+Result<std::vector<cost::ComputeUnit>> read_units(const std::vector<std::string>& texts) {
+  std::vector<cost::ComputeUnit> units;
   for (const std::string& text : texts) {
-    cost::VectorUnit unit;
+    cost::ComputeUnit unit;
     char fused[5] = {};
-    const int found = std::sscanf(text.c_str(), "%dx%d%4s", &unit.registers, &unit.lanes, fused);
+    const int found = std::sscanf(text.c_str(), "%dx%dx%d%4s", &unit.threads, &unit.registers, &unit.lanes, fused);
     unit.has_fma = std::string_view(fused) == "+fma";
-    if (found < 2 || unit.registers < 1 || unit.lanes < 1 || (found == 3 && !unit.has_fma))
-      return error(ErrorCode::InvalidArgument, "--vectors is '{}', expected registers and lanes like 16x8 or 16x8+fma",
-                   text);
+    const bool is_whole = found >= 3 && unit.threads > 0 && unit.registers > 0 && unit.lanes > 0;
+    if (!is_whole || (found == 4 && !unit.has_fma))
+      return error(ErrorCode::InvalidArgument,
+                   "--unit is '{}', expected threads, registers and lanes like 1x16x8 or 1x16x8+fma", text);
     units.push_back(unit);
   }
   return units;
@@ -96,7 +97,7 @@ Result<void> run(Options options) {
   HONE_TRY(const cost::Dataset data, cost::read_dataset(options.data));
   std::vector<std::size_t> targets;
   HONE_TRY(cost::NetworkSpec spec, spec_of(options, data, targets));
-  HONE_TRY(const std::vector<cost::VectorUnit> units, read_units(options.vectors));
+  HONE_TRY(const std::vector<cost::ComputeUnit> units, read_units(options.units));
   HONE_TRY(const cost::TrainingSet samples,
            cost::make_training_set(data, cost::language_of(spec), cost::Part::Training, units));
   TrainOptions& training = options.training;
@@ -177,10 +178,10 @@ int main(int argc, char** argv) {
   app.add_option("--network", options.network, "tlp, tlp2 or tenset-mlp");
   app.add_option("--body", options.body, "attention or lstm")->check(CLI::IsMember({"attention", "lstm"}));
   app.add_option("--target", options.targets, "a target of the data set, or a part of its text; each gets a head");
-  app.add_option(
-      "--vectors", options.vectors,
-      "of each target of the data set: registers, lanes of 32 bits, and whether it multiplies and adds at once, "
-      "like 16x8+fma");
+  app.add_option("--unit", options.units,
+                 "of each target of the data set: threads, registers, lanes of 32 bits, and whether it multiplies and "
+                 "adds at once, "
+                 "like 1x16x8+fma");
   app.add_option("--from", options.from, "weights to begin with");
   app.add_option("--loss", training.loss, "rank or mse")->check(CLI::IsMember({"rank", "mse"}));
   app.add_option("--epochs", training.epochs, "how often all samples are seen at most")->check(CLI::Range(1, 100000));

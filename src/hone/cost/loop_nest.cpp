@@ -83,7 +83,7 @@ LoopNest nest_of(const TraceWalk& walk, std::size_t block, const TraceMarks& mar
   return nest;
 }
 
-InnerTile inner_tile(const LoopNest& nest, const VectorUnit& unit) {
+InnerTile inner_tile(const LoopNest& nest, const ComputeUnit& unit) {
   InnerTile tile;
   const std::size_t accesses = nest.block ? nest.block->accessed.size() : 0;
   std::array<double, NaiveAxis::kAccesses> along, moved;  // by each access: its stride in a vector, and its rows
@@ -135,7 +135,7 @@ InnerTile inner_tile(const LoopNest& nest, const VectorUnit& unit) {
   return tile;
 }
 
-std::array<float, kTileNumbers> tile_numbers(const InnerTile& tile, const VectorUnit& unit) {
+std::array<float, kTileNumbers> tile_numbers(const InnerTile& tile, const ComputeUnit& unit) {
   const auto lanes = static_cast<double>(unit.lanes);
   const double filled = tile.live / static_cast<double>(unit.registers);
   const double loads = tile.whole + tile.single + tile.gathered;
@@ -165,6 +165,16 @@ std::array<float, kTileNumbers> tile_numbers(const InnerTile& tile, const Vector
           flag(tile.is_in_sum),
           log_of(lanes),
           flag(unit.has_fma)};
+}
+
+std::array<float, kShareNumbers> share_numbers(const LoopNest& nest, const ComputeUnit& unit) {
+  double pieces = 1;
+  for (const NestLoop& at : nest.loops)
+    if (at.is_parallel) pieces *= static_cast<double>(at.loop->extent);
+  const double points = nest.loops.empty() ? 1 : nest.loops.back().points;
+  const auto threads = static_cast<double>(unit.threads);
+  const double busy = pieces / (std::ceil(pieces / threads) * threads);
+  return {unit.threads > 1 ? 1.0F : 0.0F, static_cast<float>(busy), log_of(pieces), log_of(points / pieces)};
 }
 
 }  // namespace hone::cost

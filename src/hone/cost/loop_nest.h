@@ -1,5 +1,5 @@
-/// The loops around a block as a trace leaves them, and what that means for the vectors of a target: all from names and
-/// factors, nothing is lowered for it.
+/// The loops around a block as a trace leaves them, and what that means for the vectors and threads of a target: all
+/// from names and factors, nothing is lowered for it.
 #pragma once
 
 #include <array>
@@ -12,13 +12,14 @@
 
 namespace hone::cost {
 
-/// The vectors that a target computes with.
-struct VectorUnit {
+/// What a target computes with: the vectors of a core, and threads.
+struct ComputeUnit {
   int lanes = 8;  ///< of 32 bits in a register
   int registers = 16;
   bool has_fma = true;
+  int threads = 1;
 
-  bool operator==(const VectorUnit&) const = default;
+  bool operator==(const ComputeUnit&) const = default;
 };
 
 /// What steps say about loops and buffers besides their order, by names.
@@ -60,10 +61,15 @@ struct InnerTile {
   bool stores_whole = false;                   ///< whether vectors are stored as such
   bool is_in_sum = false;                      ///< whether the loop around is one over a sum
 };
-InnerTile inner_tile(const LoopNest& nest, const VectorUnit& unit);
+InnerTile inner_tile(const LoopNest& nest, const ComputeUnit& unit);
 
 /// The same as numbers for networks, about as large as each other.
 inline constexpr std::size_t kTileNumbers = 24;
-std::array<float, kTileNumbers> tile_numbers(const InnerTile& tile, const VectorUnit& unit);
+std::array<float, kTileNumbers> tile_numbers(const InnerTile& tile, const ComputeUnit& unit);
+
+/// How threads share a nest, as numbers for networks: whether there are several, the share of them that is busy while
+/// pieces of parallel loops are handed out, how many pieces there are, and iterations in each.
+inline constexpr std::size_t kShareNumbers = 4;
+std::array<float, kShareNumbers> share_numbers(const LoopNest& nest, const ComputeUnit& unit);
 
 }  // namespace hone::cost

@@ -29,14 +29,24 @@ const Trace kTiledProduct = {
     schedule::Vectorize{"j.1"},   schedule::Unroll{"i.1"},
 };
 
-InnerTile tile_of(const NaiveBlocks& naive, const Trace& trace, const VectorUnit& unit) {
+TraceWalk walk_of(const NaiveBlocks& naive, const Trace& trace) {
   TraceWalk walk;
   walk.begin(naive);
   for (const schedule::Step& step : trace) walk.apply(step);
+  return walk;
+}
+
+InnerTile tile_of(const NaiveBlocks& naive, const Trace& trace, const ComputeUnit& unit) {
+  const TraceWalk walk = walk_of(naive, trace);
   return inner_tile(nest_of(walk, naive.main, find_marks(trace)), unit);
 }
 
-constexpr VectorUnit kAvx512 = {16, 32, true}, kAvx2 = {8, 16, true}, kSse = {4, 16, false};
+std::array<float, kShareNumbers> share_of(const NaiveBlocks& naive, const Trace& trace, int threads) {
+  const TraceWalk walk = walk_of(naive, trace);
+  return share_numbers(nest_of(walk, naive.main, find_marks(trace)), {.threads = threads});
+}
+
+constexpr ComputeUnit kAvx512 = {16, 32, true}, kAvx2 = {8, 16, true}, kSse = {4, 16, false};
 
 TEST(InnerTile, CountsVectorsOfTheTarget) {
   const NaiveBlocks naive = product();
@@ -94,6 +104,23 @@ TEST(InnerTile, OfATraceThatSaysNothingIsOneNumber) {
   EXPECT_EQ(tile.run, 32);
   for (const float number : tile_numbers(tile, kAvx2)) EXPECT_TRUE(std::isfinite(number));
   EXPECT_EQ(nest_of(TraceWalk(), 3, {}).loops.size(), 0u);
+}
+
+TEST(ShareNumbers, SayHowManyThreadsAreBusy) {
+  const NaiveBlocks naive = product();
+  Trace trace = kTiledProduct;
+  trace.push_back(schedule::Fuse{{"i.0", "j.0"}});
+  trace.push_back(schedule::Parallel{"i.0@j.0"});
+  const std::array<float, kShareNumbers> one = share_of(naive, trace, 1), two = share_of(naive, trace, 2),
+                                         five = share_of(naive, trace, 5);
+  EXPECT_EQ(one[0], 0);
+  EXPECT_EQ(two[0], 1);
+  EXPECT_EQ(one[1], 1);
+  EXPECT_EQ(two[1], 1) << "48 pieces";
+  EXPECT_EQ(five[1], 48.0F / 50) << "in the last round two threads wait";
+  EXPECT_EQ(two[2], static_cast<float>(std::log2(48) / 2));
+  EXPECT_EQ(two[3], static_cast<float>(std::log2(64 * 48 * 32 / 48) / 2));
+  EXPECT_EQ(share_of(naive, kTiledProduct, 2)[1], 0.5F) << "nothing is parallel";
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ std::size_t write_tlp_sentence(std::span<const AnsorStep> steps, TlpPlatform pla
 
 std::size_t target_rows(std::string_view language) { return language == "tlp2" ? 1 : 0; }
 
-Result<std::unique_ptr<SentenceWriter>> make_sentence_writer(std::string_view language, const VectorUnit& unit) {
+Result<std::unique_ptr<SentenceWriter>> make_sentence_writer(std::string_view language, const ComputeUnit& unit) {
   if (language == "tlp") return std::make_unique<TlpWriter>(TlpPlatform::Cpu);
   if (language == "tlp-gpu") return std::make_unique<TlpWriter>(TlpPlatform::Gpu);
   if (language == "tlp2") return make_tlp2_writer(unit);

@@ -47,7 +47,7 @@ class SentenceWriter {
 
 /// The writer of a language: "tlp", "tlp-gpu" or "tlp2", for programs that run on such vectors. An error lists the
 /// languages.
-Result<std::unique_ptr<SentenceWriter>> make_sentence_writer(std::string_view language, const VectorUnit& unit = {});
+Result<std::unique_ptr<SentenceWriter>> make_sentence_writer(std::string_view language, const ComputeUnit& unit = {});
 /// How many rows at the beginning of a sentence are about the target; the others are the same for all.
 std::size_t target_rows(std::string_view language);
 

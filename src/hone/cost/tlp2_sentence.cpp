@@ -43,7 +43,7 @@ constexpr std::array<std::string_view, 32> kTlp2Words = {"split",
                                                          "(axis)",
                                                          "(tile)"};
 
-constexpr SentenceShape kTlp2Shape = {32, 64 + kTileNumbers};
+constexpr SentenceShape kTlp2Shape = {32, 64 + kTileNumbers + kShareNumbers};
 
 // Where the groups of columns begin.
 constexpr std::size_t kWord = 1, kLoop = 33, kBlock = 47, kNumbers = 53, kPlace = 61, kTile = 64;
@@ -128,11 +128,11 @@ class FieldReader final : public schedule::FieldVisitor {
 
 class Tlp2Writer : public SentenceWriter {
  public:
-  explicit Tlp2Writer(const VectorUnit& unit) : unit_(unit) {}
+  explicit Tlp2Writer(const ComputeUnit& unit) : unit_(unit) {}
 
   SentenceShape shape() const override { return kTlp2Shape; }
   std::string schema() const override {
-    return fmt::format("tlp2/2 {}x{} {}", kTlp2Shape.rows, kTlp2Shape.columns, fmt::join(kTlp2Words, ","));
+    return fmt::format("tlp2/3 {}x{} {}", kTlp2Shape.rows, kTlp2Shape.columns, fmt::join(kTlp2Words, ","));
   }
 
   std::size_t write(const NaiveBlocks& naive, const schedule::Trace& trace, std::span<float> sentence) override {
@@ -149,9 +149,9 @@ class Tlp2Writer : public SentenceWriter {
       write_step(step);
       walk_.apply(step);
     }
-    const std::array<float, kTileNumbers> numbers =
-        tile_numbers(inner_tile(nest_of(walk_, naive.main, marks_), unit_), unit_);
-    std::copy(numbers.begin(), numbers.end(), tile.begin() + kTile);
+    const LoopNest nest = nest_of(walk_, naive.main, marks_);
+    std::ranges::copy(tile_numbers(inner_tile(nest, unit_), unit_), tile.begin() + kTile);
+    std::ranges::copy(share_numbers(nest, unit_), tile.begin() + kTile + kTileNumbers);
     return used_;
   }
 
@@ -284,7 +284,7 @@ class Tlp2Writer : public SentenceWriter {
     *out++ = static_cast<float>(place) / kMostBlocks;
   }
 
-  VectorUnit unit_;
+  ComputeUnit unit_;
   std::span<float> sentence_;
   std::size_t used_ = 0;
   const NaiveBlocks* naive_ = nullptr;
@@ -294,6 +294,6 @@ class Tlp2Writer : public SentenceWriter {
 
 }  // namespace
 
-std::unique_ptr<SentenceWriter> make_tlp2_writer(const VectorUnit& unit) { return std::make_unique<Tlp2Writer>(unit); }
+std::unique_ptr<SentenceWriter> make_tlp2_writer(const ComputeUnit& unit) { return std::make_unique<Tlp2Writer>(unit); }
 
 }  // namespace hone::cost

@@ -5,8 +5,8 @@
 
 namespace hone::cost {
 
-/// The first row is about the innermost loops of the main block on a target, then come rows about the task and about
-/// each step. A row has these columns:
+/// The first row is about the loops of the main block on a target, then come rows about the task and about each step. A
+/// row has these columns:
 ///
 /// | columns | what |
 /// |---|---|
@@ -16,7 +16,8 @@ namespace hone::cost {
 /// | 47–52 | the block: whether it is the main one, or before or behind that; its size |
 /// | 53–60 | numbers of the step: factors, distances, limits |
 /// | 61–63 | the place in a list of loops, its length, and the place of the row |
-/// | 64–87 | of the first row: see tile_numbers in loop_nest.h |
-std::unique_ptr<SentenceWriter> make_tlp2_writer(const VectorUnit& unit);
+/// | 64–87 | of the first row, about the innermost loops: see tile_numbers in loop_nest.h |
+/// | 88–91 | of the first row, about threads: see share_numbers there |
+std::unique_ptr<SentenceWriter> make_tlp2_writer(const ComputeUnit& unit);
 
 }  // namespace hone::cost

@@ -21,13 +21,13 @@ struct Origin {
 /// Writes the programs of one task.
 class ProgramWriter {
  public:
-  static Result<ProgramWriter> make(std::string_view language, std::span<const VectorUnit> units) {
+  static Result<ProgramWriter> make(std::string_view language, std::span<const ComputeUnit> units) {
     ProgramWriter made;
     if (language == "stores") return made;
     made.target_rows_ = cost::target_rows(language);
     HONE_TRY(made.sentences_, make_sentence_writer(language));
     if (made.target_rows_ == 0) return made;
-    for (const VectorUnit& unit : units) {
+    for (const ComputeUnit& unit : units) {
       HONE_TRY(std::unique_ptr<SentenceWriter> writer, make_sentence_writer(language, unit));
       made.of_targets_.push_back(std::move(writer));
     }
@@ -149,8 +149,8 @@ void TrainingSet::copy_sentence(std::size_t sample, std::size_t target, std::spa
 }
 
 Result<TrainingSet> make_training_set(const Dataset& data, std::string_view language, Part part,
-                                      std::span<const VectorUnit> units) {
-  const std::vector<VectorUnit> usual(data.targets.size());
+                                      std::span<const ComputeUnit> units) {
+  const std::vector<ComputeUnit> usual(data.targets.size());
   if (units.empty()) units = usual;
   if (units.size() != data.targets.size())
     return error(ErrorCode::InvalidArgument, "the vectors of {} targets are given, the data set has {}", units.size(),

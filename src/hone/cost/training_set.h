@@ -41,9 +41,9 @@ enum class Part { Training, Test };
 
 /// The samples of a part, in a language of sentences or as "stores": Ansor's 164 features, a row for each store.
 /// Programs that no target ran or that cannot be made any more are left out, and so are tasks whose programs all failed
-/// on every target. `units` are the vectors of the targets, as many of each kind as a default says if none are given.
+/// on every target. `units` are what the targets compute with, by default one kind for all.
 /// An error if nothing is left, or if there is only one task to train on.
 Result<TrainingSet> make_training_set(const Dataset& data, std::string_view language, Part part,
-                                      std::span<const VectorUnit> units = {});
+                                      std::span<const ComputeUnit> units = {});
 
 }  // namespace hone::cost

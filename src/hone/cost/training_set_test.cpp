@@ -80,7 +80,7 @@ TEST_F(TrainingSetTest, HoldsSentencesAndLabels) {
 }
 
 TEST_F(TrainingSetTest, SaysWhatAProgramIsOnEachTarget) {
-  const VectorUnit units[] = {{.lanes = 4, .registers = 16}, {.lanes = 16, .registers = 32}};
+  const ComputeUnit units[] = {{.lanes = 4, .registers = 16}, {.lanes = 16, .registers = 32}};
   const TrainingSet set = make_training_set(data_, "tlp2", Part::Training, units).value();
   const auto sentence = [&](std::size_t sample, std::size_t target) {
     std::vector<float> numbers(set.shape.size());

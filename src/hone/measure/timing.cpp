@@ -8,8 +8,8 @@ namespace hone::measure {
 namespace {
 
 constexpr std::int64_t kMaxCalls = 10'000'000;
-/// What takes longer is not called a second time if it is hopeless; other programs interrupt for shorter than that.
-constexpr double kLongCallNs = 1e8;
+/// Other programs interrupt a call for less than this.
+constexpr double kInterruptedNs = 1e8;
 
 /// The nanoseconds that `calls` calls in a row take; nothing if one failed.
 std::optional<double> time_calls(const Timed& timed, std::int64_t calls) {
@@ -65,7 +65,7 @@ class Sampler {
 
   /// Finds out if a slow first call was disturbed.
   std::optional<double> call_again(double first_ns) {
-    is_hopeless_ = first_ns > kLongCallNs;
+    is_hopeless_ = is_slow(first_ns - kInterruptedNs);
     if (is_hopeless_) return first_ns;
     const std::optional<double> second_ns = time_calls(timed_, 1);
     is_hopeless_ = second_ns && is_slow(*second_ns);

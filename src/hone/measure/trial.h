@@ -63,7 +63,7 @@ struct Timing {
   double min_repeat_ms = 0.75;  ///< a sample calls the program as often as this takes, at least once
   double enough_ms = 6;         ///< once samples took so long together, three of them are enough; 0: never
   CacheState cache = CacheState::Warm;
-  /// A program is hopeless if its first two timed calls take longer than this (one, if it takes 0.1 s): they are its
+  /// A program is hopeless if its first two timed calls take longer than this, or the first one by 0.1 s: they are its
   /// only samples. 0: never.
   double hopeless_ns = 0;
 };
