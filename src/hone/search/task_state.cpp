@@ -21,6 +21,7 @@ void TaskState::count(const Trial& trial) {
     return;
   }
   ok.push_back(trial);
+  progress->tried_ns = std::min(progress->tried_ns, trial.outcome.seconds * 1e9);
   if (trial.candidate == space->first()) progress->first_ns = std::min(progress->first_ns, trial.outcome.seconds * 1e9);
 }
 
