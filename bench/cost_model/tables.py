@@ -37,10 +37,10 @@ class Scores:
     top: dict[tuple[str, str], list[tuple[float, float]]] = field(default_factory=dict)
     speed: dict[str, list[float]] = field(default_factory=dict)
 
-    def mean(self, model: str, target: str) -> float:
-        """The mean top-1 score."""
-        found = self.top[model, target]
-        return sum(top_1 for top_1, _ in found) / len(found)
+    def mean(self, model: str, target: str) -> float | None:
+        """The mean top-1 score; none if the model was left out."""
+        found = self.top.get((model, target))
+        return sum(top_1 for top_1, _ in found) / len(found) if found else None
 
 
 def short(target: str) -> str:
@@ -132,6 +132,11 @@ def pair(scores: Scores, model: str, target: str) -> str:
     return text if len(found) == 1 else f"{text} ({min(top_1):.3f}–{max(top_1):.3f})"
 
 
+def ratio(score: float | None, other: float | None) -> str:
+    """How many times as high a score is as another."""
+    return f"{score / other:.2f}" if score is not None and other else "–"
+
+
 def tables(scores: Scores, targets: list[str]) -> str:
     """The three tables."""
     names = [short(target) for target in targets]
@@ -159,11 +164,13 @@ def tables(scores: Scores, targets: list[str]) -> str:
         models = (f"mtl 7% of {name}", f"tlp2 7% of {name}", f"tlp2 for {name}")
         few, alone, whole = (scores.mean(model, name) for model in models)
         cells = [pair(scores, model, name) for model in models]
-        rows.append([name, *cells, f"{few / alone:.2f}", f"{few / whole:.2f}"])
+        rows.append([name, *cells, ratio(few, alone), ratio(few, whole)])
     columns = ["new target", "mtl, 7 % of its labels", "tlp2, the same 7 % alone", "tlp2, all labels"]
     columns += ["over 7 % alone (bar 1.15)", "over all (bar 0.96)"]
     text += "\n## A target of which 7 % of the labels are known, top-1 / top-5\n\n" + table(columns, rows)
     ours = [speed for model, speeds in scores.speed.items() if re.match("mtl|tlp2 for", model) for speed in speeds]
+    if not ours:
+        return text
     return text + f"\nCandidates scored in a second by hone: tlp2 and mtl {min(ours):,.0f} to {max(ours):,.0f}.\n"
 
 

@@ -16,7 +16,8 @@ struct ClaimOptions {
   codegen::Target target;
   std::filesystem::path models = "build/models";
   std::int64_t trials = 0;  ///< of the search that is compared with; 0: as many as the claim names
-  double seconds = 0;       ///< of each timed search; 0: as long as the claim says
+  double seconds = 0;       ///< of each search with a time limit; 0: as long as the claim says
+  double stop_after_s = 0;  ///< droplet begins with no further task after that; 0: it goes through all
   std::uint64_t seed = 1;
   std::vector<std::string> networks = {};  ///< files of trained cost models
   std::string only = {};                   ///< tasks whose name has this in it

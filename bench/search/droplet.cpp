@@ -1,7 +1,9 @@
 // A short exploration and Droplet Search against a long evolutionary search.
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
+#include <cmath>
 #include <fmt/format.h>
 
 #include "claims.h"
@@ -31,9 +33,12 @@ Result<std::vector<NamedTask>> droplet_tasks(const ClaimOptions& options) {
   return tasks;
 }
 
-/// The fastest trials of a run.
-std::vector<std::string> fastest(const Run& run, std::size_t count) {
+/// The fastest trials of a run. An error if all failed.
+Result<std::vector<std::string>> fastest(const NamedTask& task, const Run& run, std::size_t count) {
   std::vector<Tried> trials = run.trials;
+  std::erase_if(trials, [](const Tried& trial) { return !std::isfinite(trial.ns); });
+  if (trials.empty())
+    return error(ErrorCode::NotFound, "none of {} trials of '{}' succeeded", run.trials.size(), task.name);
   std::stable_sort(trials.begin(), trials.end(), [](const Tried& a, const Tried& b) { return a.ns < b.ns; });
   std::vector<std::string> candidates;
   for (std::size_t i = 0; i < std::min(count, trials.size()); ++i) candidates.push_back(trials[i].candidate);
@@ -44,9 +49,10 @@ std::vector<std::string> fastest(const Run& run, std::size_t count) {
 /// turns, since the fastest single trial may be a lucky one.
 Result<double> speedup(const NamedTask& task, const Run& than, const Run& of, const codegen::Target& target) {
   constexpr std::size_t kFew = 3;
-  std::vector<std::string> rivals = fastest(than, kFew);
+  HONE_TRY(std::vector<std::string> rivals, fastest(task, than, kFew));
+  HONE_TRY(const std::vector<std::string> others, fastest(task, of, kFew));
   const std::size_t count = rivals.size();
-  for (std::string& candidate : fastest(of, kFew)) rivals.push_back(std::move(candidate));
+  rivals.insert(rivals.end(), others.begin(), others.end());
   HONE_TRY(const std::vector<double> times, time_in_turns(task, rivals, target));
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(count);
   return *std::min_element(times.begin(), middle) / *std::min_element(middle, times.end());
@@ -57,6 +63,17 @@ std::int64_t explore_of(std::int64_t trials) { return trials * 3 / 20; }
 std::int64_t exploit_of(std::int64_t trials) { return trials / 20; }
 
 constexpr std::size_t kSpeedupCell = 5, kTimeCell = 6;
+
+/// What a cell says, which may come from a file.
+Result<double> number_in(const std::vector<std::string>& row, std::size_t cell) {
+  const std::string& text = row[cell];
+  double number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (status != std::errc() || end != text.data() + text.size())
+    return error(ErrorCode::ParseError, "the row of '{}' has '{}' in cell {}, expected a number", row.front(), text,
+                 cell);
+  return number;
+}
 
 /// The row of a task.
 Result<std::vector<std::string>> compare(const NamedTask& task, std::int64_t trials, const ClaimOptions& options) {
@@ -92,20 +109,25 @@ Result<Report> droplet_claim(const ClaimOptions& options) {
                 .columns = {"task", "long s", "long trials", "droplet s", "droplet trials", "speedup", "time"},
                 .rows = {},
                 .results = {}};
+  HONE_TRY(RowFile file, RowFile::open(options.rows,
+                                       {{"trials", std::to_string(trials)},
+                                        {"seed", std::to_string(options.seed)},
+                                        {"target", codegen::to_string(options.target)}},
+                                       report.columns.size()));
   HONE_TRY(const std::vector<NamedTask> tasks, droplet_tasks(options));
   std::vector<double> speedups, times;
-  RowFile file(options.rows);
   const auto begin = std::chrono::steady_clock::now();
   for (const NamedTask& task : tasks) {
     const std::vector<std::string>* row = file.find(task.name);
     if (!row) {
       const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-      if (options.seconds > 0 && elapsed.count() > options.seconds) continue;
+      if (options.stop_after_s > 0 && elapsed.count() > options.stop_after_s) continue;
       HONE_TRY(std::vector<std::string> made, compare(task, trials, options));
-      row = &file.add(std::move(made));
+      HONE_TRY(file.add(std::move(made)));
+      row = file.find(task.name);
     }
-    speedups.push_back(std::stod((*row)[kSpeedupCell]));
-    times.push_back(std::stod((*row)[kTimeCell]));
+    HONE_TRY(speedups.emplace_back(), number_in(*row, kSpeedupCell));
+    HONE_TRY(times.emplace_back(), number_in(*row, kTimeCell));
     report.rows.push_back(*row);
   }
   report.how = fmt::format(

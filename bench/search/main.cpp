@@ -3,8 +3,8 @@
 ///
 ///     bench_search [--repeats N]
 ///     bench_search --claims throughput,sketch,autotvm,ansor,droplet,hidet,tlp,zero [--only TEXT] [--threads N]
-///     [--trials N]
-///                  [--time SECONDS] [--seed N] [--all] [--models FOLDER] [--write FILE]
+///                  [--trials N] [--time SECONDS] [--seed N] [--all] [--rows FILE] [--stop-after SECONDS]
+///                  [--network FILE...] [--models FOLDER] [--write FILE]
 ///
 /// Prints tables to stderr and one JSON line per figure to stdout.
 #include <CLI/CLI.hpp>
@@ -191,13 +191,14 @@ int main(int argc, char** argv) {
   app.add_option("--only", arguments.options.only, "tasks whose name has this in it");
   app.add_option("--threads", threads, "of kernels, where a comparison does not say (1)")->check(CLI::PositiveNumber);
   app.add_option("--trials", arguments.options.trials, "of the search that is compared with (what the claim says)");
-  app.add_option(
-      "--time", arguments.options.seconds,
-      "of each search with a time limit, in s (what the claim says); after that droplet begins with no further task");
+  app.add_option("--time", arguments.options.seconds, "of each search with a time limit, in s (what the claim says)");
   app.add_option("--seed", arguments.options.seed, "of all searches (1)");
   app.add_flag("--all", arguments.options.all, "all tasks of the models, not a choice of them");
   app.add_option("--rows", arguments.options.rows,
                  "the file in which droplet keeps what it found, to go on after a break");
+  app.add_option("--stop-after", arguments.options.stop_after_s,
+                 "the time in s after which droplet begins with no further task (none)")
+      ->check(CLI::PositiveNumber);
   app.add_option("--models", arguments.options.models, "the folder with ONNX files (build/models)");
   app.add_option("--write", arguments.write, "the file whose sections are replaced: docs/results/search.md");
   CLI11_PARSE(app, argc, argv);

@@ -42,6 +42,17 @@ std::string markdown(const Report& report, const std::string& command) {
   return text;
 }
 
+/// The strings of an array of strings; nothing of anything else.
+std::vector<std::string> cells_of(const nlohmann::json& array) {
+  std::vector<std::string> cells;
+  if (!array.is_array()) return cells;
+  for (const auto& cell : array) {
+    if (!cell.is_string()) return {};
+    cells.push_back(cell.get<std::string>());
+  }
+  return cells;
+}
+
 }  // namespace
 
 void print(const Report& report) {
@@ -95,14 +106,27 @@ Result<void> write_section(const Report& report, const std::filesystem::path& fi
   return {};
 }
 
-RowFile::RowFile(std::string file) : file_(std::move(file)) {
-  std::ifstream in(file_);
+Result<RowFile> RowFile::open(const std::string& file, const Conditions& conditions, std::size_t cells) {
+  RowFile rows;
+  rows.file_ = file;
+  if (file.empty()) return rows;
+  const std::string head = nlohmann::json(conditions).dump();
+  std::ifstream in(file);
+  bool is_new = true;
   for (std::string line; std::getline(in, line);) {
-    const auto row = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!row.is_array() || row.empty()) continue;  // the last line of a run that was cut off
-    auto cells = row.get<std::vector<std::string>>();
-    rows_[cells.front()] = std::move(cells);
+    if (line.empty()) continue;
+    const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (is_new && !json.is_array() && line != head)
+      return error(ErrorCode::InvalidArgument, "'{}' begins with {}, expected {}", file, line, head);
+    is_new = false;
+    // A run that was cut off leaves half a line.
+    if (std::vector<std::string> row = cells_of(json); !row.empty() && row.size() == cells)
+      rows.rows_[row.front()] = std::move(row);
   }
+  rows.out_.open(file, std::ios::app);
+  if (is_new) rows.out_ << head << '\n';
+  if (!rows.out_.flush()) return error(ErrorCode::Unsupported, "cannot write '{}'", file);
+  return rows;
 }
 
 const std::vector<std::string>* RowFile::find(const std::string& name) const {
@@ -110,10 +134,14 @@ const std::vector<std::string>* RowFile::find(const std::string& name) const {
   return found == rows_.end() ? nullptr : &found->second;
 }
 
-const std::vector<std::string>& RowFile::add(std::vector<std::string> row) {
-  if (!file_.empty()) std::ofstream(file_, std::ios::app) << nlohmann::json(row).dump() << '\n';
+Result<void> RowFile::add(std::vector<std::string> row) {
+  if (!file_.empty()) {
+    out_ << '\n' << nlohmann::json(row).dump() << '\n';  // the line before may be half a line
+    if (!out_.flush()) return error(ErrorCode::Unsupported, "cannot write '{}'", file_);
+  }
   const std::string name = row.front();
-  return rows_[name] = std::move(row);
+  rows_[name] = std::move(row);
+  return {};
 }
 
 double geometric_mean(const std::vector<double>& ratios) {

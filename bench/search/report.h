@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -25,18 +26,24 @@ void print(const Report& report);
 /// Replaces the section of the report in a file of Markdown, or adds it at the end. `command` made it.
 Result<void> write_section(const Report& report, const std::filesystem::path& file, const std::string& command);
 
-/// Rows that earlier runs found, by their first cell; a file of JSON lines, one for each, or none.
+/// Rows that earlier runs found, by their first cell: a file of JSON lines, first how they are found, then each row.
 class RowFile {
  public:
-  explicit RowFile(std::string file);
+  /// What rows depend on, by name.
+  using Conditions = std::map<std::string, std::string>;
+
+  /// Reads a file, or begins it; without a name, rows are kept in memory alone. Refuses a file whose rows were found
+  /// under other conditions; files of old do not say. Lines that are no rows of so many cells are left out.
+  static Result<RowFile> open(const std::string& file, const Conditions& conditions, std::size_t cells);
 
   /// Null if there is none.
   const std::vector<std::string>* find(const std::string& name) const;
   /// Keeps a row; it is in the file at once.
-  const std::vector<std::string>& add(std::vector<std::string> row);
+  Result<void> add(std::vector<std::string> row);
 
  private:
   std::string file_;
+  std::ofstream out_;
   std::map<std::string, std::vector<std::string>> rows_;
 };
 

@@ -34,16 +34,18 @@ Result<Speed> tune_tasks(const std::vector<NamedTask>& tasks, std::string_view p
 
 Result<Report> throughput_claim(const ClaimOptions& options) {
   const double seconds = options.seconds > 0 ? options.seconds : 60;
-  Report report{.claim = "throughput",
-                .title = "Trials per second",
-                .how = fmt::format(
-                    "The tuner on all convolutions of ResNet-50 at once for {:g} s: candidates are chosen, "
-                    "compiled, compared with a reference and timed in up to eight samples of 0.75 ms; "
-                    "rounds of 16, while the next is chosen and the cost model learns. Bar: 20 a second on two cores.",
-                    seconds),
-                .columns = {"preset", "threads of kernels", "trials", "failed", "trials/s"},
-                .rows = {},
-                .results = {}};
+  Report report{
+      .claim = "throughput",
+      .title = "Trials per second",
+      .how = fmt::format(
+          "The tuner on all convolutions of ResNet-50 at once for {:g} s: candidates are chosen, "
+          "compiled, compared with a reference and timed in up to eight samples of 0.75 ms; "
+          "rounds of 16 (the first of a task has 4 trials), while the next is chosen and the cost model learns. "
+          "Bar: 20 a second on two cores.",
+          seconds),
+      .columns = {"preset", "threads of kernels", "trials", "failed", "trials/s"},
+      .rows = {},
+      .results = {}};
   for (const int threads : {1, 2}) {
     codegen::Target target = options.target;
     target.threads = threads;

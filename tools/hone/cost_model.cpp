@@ -94,11 +94,12 @@ Result<void> join_files(const std::vector<std::string>& files, const std::string
   return {};
 }
 
-/// Trains the members of a network, each from a seed of its own.
+/// Trains the members of a network, each from a seed of its own. All see the same labels.
 Result<void> train_members(const CostModelOptions& options, const std::string& trainer,
                            const std::vector<std::string>& arguments, const std::string& weights) {
   const auto train_one = [&](const std::string& file, std::int64_t seed) {
-    std::vector<std::string> own = {options.file, file, "--seed", fmt::format("{}", seed)};
+    std::vector<std::string> own = {
+        options.file, file, "--seed", fmt::format("{}", seed), "--label-seed", fmt::format("{}", options.seed)};
     own.insert(own.end(), arguments.begin(), arguments.end());
     return run_trainer(trainer, own);
   };
@@ -228,7 +229,7 @@ Action add_cost_model(CLI::App& parser) {
   add_number(parser, "--hold-back", options->held_back, 0, 90,
              "percent of the tasks to choose the epoch by; 0: train on all and take the last (10)");
   add_number(parser, "--seed", options->seed, 0, kMost, "of everything that is drawn (1)");
-  add_number(parser, "--members", options->members, 1, 16,
+  add_number(parser, "--members", options->members, 1, cost::kMostMembers,
              "networks to train, from this seed on, whose scores are averaged in one (1)");
   return [options] { return run_cost_model(*options); };
 }

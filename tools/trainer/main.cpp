@@ -39,6 +39,7 @@ Result<cost::NetworkSpec> spec_of(const Options& options, const cost::Dataset& d
   if (options.has_no_mask) spec.is_masked = false;
   if (options.has_no_positions) spec.has_positions = false;
   if (options.width > 0) {
+    for (std::int64_t& width : spec.direct) width = width * options.width / spec.width();
     for (std::int64_t& width : spec.layers) width = options.width;
     for (std::size_t i = 0; i < spec.head.size(); ++i) spec.head[i] = options.width >> i;
   }
@@ -193,6 +194,7 @@ int main(int argc, char** argv) {
   app.add_option("--hold-back", training.held_back, "share of the tasks to choose the epoch by; 0: none, take the last")
       ->check(CLI::Range(0.0, 0.9));
   app.add_option("--seed", training.seed, "of everything that is drawn");
+  app.add_option("--label-seed", training.label_seed, "of which labels are hidden (the seed)");
   app.add_option("--threads", options.threads, "that libtorch uses")->check(CLI::Range(0, 1024));
   app.add_option("--width", options.width, "of all layers, instead of the network's own")->check(CLI::Range(8, 4096));
   app.add_flag("--steady", training.is_steady, "keep the rate of learning, and the weights of the last step");

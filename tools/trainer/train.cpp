@@ -89,7 +89,7 @@ struct Labels {
 Labels visible_labels(const cost::TrainingSet& set, const std::vector<std::size_t>& targets,
                       const TrainOptions& options) {
   Labels labels{{}, targets.size()};
-  Rng rng = Rng(options.seed).fork(/*salt=*/7);
+  Rng rng = Rng(options.label_seed.value_or(options.seed)).fork(/*salt=*/7);
   for (std::size_t i = 0; i < set.size(); ++i)
     for (std::size_t h = 0; h < targets.size(); ++h) {
       const bool is_hidden = h == 0 && !rng.chance(options.label_share);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "torch_network.h"
@@ -29,6 +30,7 @@ struct TrainOptions {
   double largest_gradient = 0.5;
   double label_share = 1;  ///< of the first head's labels; the others are hidden
   std::uint64_t seed = 1;
+  std::optional<std::uint64_t> label_seed;  ///< of the labels that are hidden; none: the seed
 };
 
 /// What is told after each epoch.

@@ -91,6 +91,29 @@ std::map<std::string, std::vector<std::int64_t>> member_shapes(const NetworkSpec
   return shapes;
 }
 
+/// An error names what cannot be, and what can.
+Result<void> check_spec(const NetworkSpec& spec) {
+  if (spec.targets.empty() || spec.shape.size() == 0 || spec.layers.empty())
+    return error(ErrorCode::ParseError, "its description is not whole");
+  if (spec.members < 1 || spec.members > kMostMembers)
+    return error(ErrorCode::ParseError, "it has {} members, expected 1 to {}", spec.members, kMostMembers);
+  for (const auto& [name, widths] : {std::pair("layers", &spec.layers), {"direct", &spec.direct}, {"head", &spec.head}})
+    for (const std::int64_t width : *widths)
+      if (width < 1) return error(ErrorCode::ParseError, "'{}' has a width of {}, expected at least 1", name, width);
+  return {};
+}
+
+/// What the members note under a name: once if it is the same for all.
+std::string join_notes(const std::vector<std::pair<NetworkSpec, Weights>>& members, const std::string& name) {
+  std::vector<std::string> texts;
+  for (const auto& [spec, weights] : members) {
+    const auto found = spec.notes.find(name);
+    texts.push_back(found == spec.notes.end() ? "none" : found->second);
+  }
+  const bool is_same = std::all_of(texts.begin(), texts.end(), [&](const auto& text) { return text == texts.front(); });
+  return is_same ? texts.front() : fmt::format("{}", fmt::join(texts, ", "));
+}
+
 }  // namespace
 
 std::string member_prefix(const NetworkSpec& spec, std::int64_t member) {
@@ -113,6 +136,7 @@ Result<std::pair<NetworkSpec, Weights>> join_networks(const std::vector<std::pai
   };
   Weights weights;
   spec.members = static_cast<std::int64_t>(members.size());
+  for (auto& [name, text] : spec.notes) text = join_notes(members, name);
   for (std::size_t i = 0; i < members.size(); ++i) {
     const auto& [other, own] = members[i];
     if (other.members != 1 || describe(other) != describe(members.front().first))
@@ -176,8 +200,7 @@ Result<NetworkSpec> parse_network_spec(const std::string& text) {
     spec.members = item.value("members", std::int64_t{1});
     spec.targets = item.at("targets").get<std::vector<std::string>>();
     spec.notes = item.at("notes").get<std::map<std::string, std::string>>();
-    if (spec.targets.empty() || spec.shape.size() == 0 || spec.layers.empty() || spec.members < 1)
-      return error(ErrorCode::ParseError, "its description is not whole");
+    HONE_TRY(check_spec(spec));
     return spec;
   } catch (const nlohmann::json::exception& problem) {
     return error(ErrorCode::ParseError, "its description cannot be read: {}", problem.what());

@@ -39,6 +39,7 @@ struct NetworkSpec {
 
 inline constexpr std::int64_t kAttentionHeads = 8;
 inline constexpr std::int64_t kResidualLayers = 2;
+inline constexpr std::int64_t kMostMembers = 16;
 
 /// A spec by name, without targets: "tlp" as published (610,369 weights with one head), "tlp2", or "tenset-mlp". The
 /// language of its sentences is what make_training_set calls it. An error lists the names.
@@ -62,6 +63,7 @@ std::map<std::string, std::vector<std::int64_t>> weight_shapes(const NetworkSpec
 Result<void> check_weights(const NetworkSpec& spec, const Weights& weights);
 
 /// One network whose scores are the means of those of several, which differ in nothing but their weights and notes.
+/// A note that differs lists what each says.
 Result<std::pair<NetworkSpec, Weights>> join_networks(const std::vector<std::pair<NetworkSpec, Weights>>& members);
 
 std::string to_json(const NetworkSpec& spec);

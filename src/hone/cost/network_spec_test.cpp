@@ -55,6 +55,7 @@ TEST(NetworkSpec, OfTheFirstVersionHasNoDirectPath) {
   spec.targets = {"a"};
   std::string old = to_json(spec);
   for (const auto& [now, before] : {std::pair<std::string, std::string>("\"direct\":[128,64],", ""),
+                                    std::pair<std::string, std::string>("\"members\":1,", ""),
                                     std::pair<std::string, std::string>("\"version\":2", "\"version\":1")}) {
     const std::size_t place = old.find(now);
     ASSERT_NE(place, std::string::npos) << old;
@@ -62,6 +63,7 @@ TEST(NetworkSpec, OfTheFirstVersionHasNoDirectPath) {
   }
   const NetworkSpec read = parse_network_spec(old).value();
   EXPECT_TRUE(read.direct.empty());
+  EXPECT_EQ(read.members, 1);
   EXPECT_TRUE(read.scores_rows());
   EXPECT_EQ(weight_shapes(read).at("head.0.0.weight"), (std::vector<std::int64_t>{64, 64}));
   EXPECT_FALSE(weight_shapes(read).contains("direct.0.weight"));
@@ -89,6 +91,40 @@ TEST(NetworkSpec, OfSeveralMembersHasTheWeightsOfEach) {
   other.targets = {"b"};
   EXPECT_THAT(join_networks({{spec, weights}, {other, weights}}).error().message, HasSubstr("cannot be joined"));
   EXPECT_THAT(join_networks({{joined, all}, {joined, all}}).error().message, HasSubstr("cannot be joined"));
+}
+
+TEST(NetworkSpec, OfSeveralMembersNotesWhatEachOfThemDoes) {
+  NetworkSpec spec = make_network_spec("tlp2").value();
+  spec.targets = {"a"};
+  std::vector<std::pair<NetworkSpec, Weights>> members;
+  for (const char* seed : {"1", "2", "3"}) {
+    spec.notes = {{"loss", "rank"}, {"seed", seed}};
+    members.emplace_back(spec, Weights());
+  }
+  const NetworkSpec joined = join_networks(members).value().first;
+  EXPECT_EQ(joined.notes, (std::map<std::string, std::string>{{"loss", "rank"}, {"seed", "1, 2, 3"}}));
+}
+
+TEST(NetworkSpec, IsRefusedWithMembersOrWidthsThatCannotBe) {
+  NetworkSpec whole = make_network_spec("tlp2").value();
+  whole.targets = {"a"};
+  whole.members = kMostMembers;
+  ASSERT_TRUE(parse_network_spec(to_json(whole)));
+  for (const std::int64_t members : {std::int64_t{-1}, std::int64_t{0}, kMostMembers + 1, std::int64_t{1} << 60}) {
+    NetworkSpec spec = whole;
+    spec.members = members;
+    EXPECT_THAT(parse_network_spec(to_json(spec)).error().message,
+                HasSubstr("has " + std::to_string(members) + " members, expected 1 to 16"));
+  }
+  for (const auto& [name, widths] :
+       {std::pair("layers", &NetworkSpec::layers), {"direct", &NetworkSpec::direct}, {"head", &NetworkSpec::head}})
+    for (const std::int64_t width : {0, -64}) {
+      NetworkSpec spec = whole;
+      (spec.*widths).back() = width;
+      EXPECT_THAT(
+          parse_network_spec(to_json(spec)).error().message,
+          HasSubstr("'" + std::string(name) + "' has a width of " + std::to_string(width) + ", expected at least 1"));
+    }
 }
 
 class WeightsFile : public ::testing::Test {

@@ -10,7 +10,7 @@ namespace hone::measure {
 /// Kernels of few threads are timed as soon as they are prepared, and once a trial can be timed nothing is started that
 /// would keep it waiting. Kernels that take more than half of the cores are timed in bursts: first all cores prepare
 /// until some trials wait, then those are timed one after the other. Else cores would stand idle before each timing,
-/// until the last of them is done preparing. Where there is but one core, none stands idle.
+/// until the last of them is done preparing. Where there is but one core, nothing waits for a burst: none stands idle.
 class Overlap {
  public:
   /// `cores` of the machine that workers may use, `threads` of the kernels that are timed.

@@ -98,6 +98,14 @@ TEST(Overlap, KernelsOnAllCoresAreTimedAloneAndInBursts) {
   EXPECT_TRUE(overlap.may_prepare());
 }
 
+TEST(Overlap, OnOneCoreNothingWaitsForABurst) {
+  Overlap overlap(1, 1);
+  overlap.begin_waiting();
+  overlap.look(/*ready=*/1, /*can_prepare_more=*/true);
+  EXPECT_TRUE(overlap.may_time());
+  EXPECT_FALSE(overlap.may_prepare());
+}
+
 TEST(Overlap, OtherWorkTakesCores) {
   Overlap overlap(2, 2);
   overlap.begin_other(1);

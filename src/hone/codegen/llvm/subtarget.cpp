@@ -38,7 +38,7 @@ bool has(const llvm::MCSubtargetInfo& subtarget, std::string_view feature) {
   return subtarget.checkFeatures("+" + std::string(feature));
 }
 
-/// The list scheduler that x86 processors of AMD get after registers are allocated takes a sixth of the time of a
+/// The list scheduler that x86 processors of AMD get after registers are allocated takes an eighth of the time of a
 /// trial, much more on long straight code, and kernels are as fast without. LLVM has but an option for all of a
 /// process.
 void leave_out_late_scheduling() {
