@@ -123,7 +123,7 @@ class Collector {
       HONE_TRY(const bool is_drawn, draw(wanted, round));
       HONE_TRY(measure_all());
       if (is_over()) break;
-      if (best_seconds(0) * 1e3 > options_.longest_ms) {
+      if (const double best = best_seconds(0); std::isfinite(best) && best * 1e3 > options_.longest_ms) {
         HONE_TRY(file_.finish_task(place, "slow"));
       } else if (!is_drawn) {
         HONE_TRY(file_.finish_task(place, "exhausted"));

@@ -141,6 +141,16 @@ TEST_F(CollectTest, ATaskThatTakesTooLongIsLeft) {
   for (const cost::DatasetProgram& program : data.programs) EXPECT_TRUE(std::isnan(program.seconds[1]));
 }
 
+TEST_F(CollectTest, ATaskWithNothingToDecideIsNotSlow) {
+  const tensor::Tensor a = tensor::placeholder("a", {28, 192}), b = tensor::placeholder("b", {28, 192});
+  const tensor::Tensor sum = tensor::compute(
+      "sum", {{"i", 28}, {"j", 192}}, [&](const tensor::Indices& at) { return a(at[0], at[1]) + b(at[0], at[1]); });
+  auto task = std::make_shared<space::Task>();
+  task->algorithms = {{"direct", tensor::lower("sum", {a, b}, {sum})}};
+  ASSERT_TRUE(run({{task, "Add", {{"resnet18", 1}}}}));
+  EXPECT_EQ(cost::read_dataset(file_)->tasks.at(0).done, "exhausted");
+}
+
 TEST_F(CollectTest, WantsATarget) {
   options_.targets.clear();
   EXPECT_THAT(run({collected_product(4, 4, 4)}).error().message, HasSubstr("no target"));
