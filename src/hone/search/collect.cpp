@@ -108,8 +108,8 @@ class Collector {
     HONE_TRY(const std::size_t place, add(task));
     const cost::DatasetTask& known = file_.data().tasks[place];
     progress_.task = task.name;
-    const bool is_enough = known.programs.size() >= progress_.wanted && is_measured(known);
-    if (!known.done.empty() || is_enough) {
+    const bool is_enough = !known.done.empty() || known.programs.size() >= progress_.wanted;
+    if (is_enough && is_measured(known)) {
       ++progress_.done;
       drawn_.clear();
       tell();

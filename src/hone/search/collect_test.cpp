@@ -106,6 +106,20 @@ TEST_F(CollectTest, GoesOnWhereItEnded) {
   EXPECT_EQ(again->done, 1u);
 }
 
+TEST_F(CollectTest, ATargetThatJoinsLaterIsMeasuredOnExhaustedTasksToo) {
+  options_.programs = 4096;
+  const CollectTask task = collected_product(2, 4, 3);
+  const codegen::Target joining = options_.targets.back();
+  options_.targets.pop_back();
+  ASSERT_TRUE(run({task}));
+  const cost::Dataset before = cost::read_dataset(file_).value();
+  ASSERT_EQ(before.tasks[0].done, "exhausted");
+  options_.targets.push_back(joining);
+  ASSERT_TRUE(run({task}));
+  const cost::Dataset data = cost::read_dataset(file_).value();
+  for (std::size_t i = 0; i < before.programs.size(); ++i) EXPECT_FALSE(std::isnan(data.programs[i].seconds[1])) << i;
+}
+
 TEST_F(CollectTest, NoTaskGetsMoreBeforeAllHaveSome) {
   options_.programs = 14;
   options_.first_pass = 4;
