@@ -106,18 +106,18 @@ TEST_F(CollectTest, GoesOnWhereItEnded) {
   EXPECT_EQ(again->done, 1u);
 }
 
-TEST_F(CollectTest, ATargetThatJoinsLaterIsMeasuredOnExhaustedTasksToo) {
-  options_.programs = 4096;
-  const CollectTask task = collected_product(2, 4, 3);
+TEST_F(CollectTest, ATargetThatJoinsLaterIsMeasuredOnTasksThatAreDone) {
+  const CollectTask task = collected_product(13, 48, 17);
   const codegen::Target joining = options_.targets.back();
   options_.targets.pop_back();
   ASSERT_TRUE(run({task}));
-  const cost::Dataset before = cost::read_dataset(file_).value();
-  ASSERT_EQ(before.tasks[0].done, "exhausted");
+  ASSERT_TRUE(cost::DatasetFile::open(file_)->finish_task(0, "exhausted"));
+  const std::size_t before = cost::read_dataset(file_)->programs.size();
   options_.targets.push_back(joining);
   ASSERT_TRUE(run({task}));
   const cost::Dataset data = cost::read_dataset(file_).value();
-  for (std::size_t i = 0; i < before.programs.size(); ++i) EXPECT_FALSE(std::isnan(data.programs[i].seconds[1])) << i;
+  EXPECT_EQ(data.programs.size(), before) << "no more are wanted";
+  for (const cost::DatasetProgram& program : data.programs) EXPECT_FALSE(std::isnan(program.seconds[1]));
 }
 
 TEST_F(CollectTest, NoTaskGetsMoreBeforeAllHaveSome) {
