@@ -3,7 +3,7 @@
     python3 bench/cost_model/tables.py data/programs.zst --write docs/results/cost-model.md
 
 Needs what `./dev trainer` and `./dev build release bench_cost_model` build. Networks that are there already are not trained
-again, so that an interrupted run goes on. Ours are trained with several seeds, the others with one.
+again, so that an interrupted run goes on. All but `tlp` and the ablation are trained with several seeds.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def networks(targets: list[str]) -> list[Network]:
         name = short(target)
         for kind in ("tlp", "tlp2", "tenset-mlp"):
             options = ("--network", kind, *(ours if kind == "tlp2" else ()))
-            all_networks.append(Network(f"{kind} for {name}", options, (target,), has_seeds=kind == "tlp2"))
+            all_networks.append(Network(f"{kind} for {name}", options, (target,), has_seeds=kind != "tlp"))
         others = tuple(other for other in targets if other != target)
         few = ("--network", "tlp2", "--label-percent", "7")
         all_networks.append(Network(f"mtl 7% of {name}", (*few, *shared), (target, *others), has_seeds=True))
@@ -181,7 +181,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=30)
     parser.add_argument("--patience", type=int, default=6)
     parser.add_argument("--batch", type=int, default=128)
-    parser.add_argument("--seeds", type=int, default=3, help="of networks of ours")
+    parser.add_argument("--seeds", type=int, default=3, help="of networks that are not of the ablation")
     parser.add_argument("--without", nargs="*", default=[], help="networks to leave out, by how their names begin")
     parser.add_argument("--jobs", type=int, default=2, help="networks that are trained at a time")
     parser.add_argument("--write", type=Path, help="the file whose tables are replaced")
