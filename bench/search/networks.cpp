@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
+#include <optional>
 
 #include "claims.h"
 #include "runs.h"
@@ -29,11 +31,26 @@ struct Until {
   double ns = 0;            ///< of one run of all kernels
 };
 
+/// How one run of all kernels got faster in the course of a search.
 struct Searched {
-  double ns = 0;  ///< of one run of all kernels at the end; infinity if one was never tried
-  double seconds = 0;
-  std::int64_t trials = 0;
+  struct Gain {
+    double ns, at_s;
+    std::int64_t trials;
+  };
+  std::vector<Gain> gains;  ///< from when all kernels had been tried; each is faster than the one before
+  double seconds = 0;       ///< that the search took in all
+
+  double best_ns() const { return gains.empty() ? std::numeric_limits<double>::infinity() : gains.back().ns; }
+  /// When it was as fast as this; nothing if never.
+  std::optional<Gain> reached(double ns) const {
+    const auto found = std::find_if(gains.begin(), gains.end(), [&](const Gain& gain) { return gain.ns <= ns; });
+    return found == gains.end() ? std::nullopt : std::optional(*found);
+  }
 };
+
+std::string seconds_text(const std::optional<Searched::Gain>& gain) {
+  return gain ? fmt::format("{:.1f}", gain->at_s) : "never";
+}
 
 Result<std::vector<search::TuneTask>> tasks_of(const std::filesystem::path& file, const codegen::Target& target) {
   constexpr std::int64_t kSequence = 128;
@@ -75,12 +92,13 @@ Result<Searched> search_network(const std::vector<search::TuneTask>& tasks, cons
   }
   tuner.stop = &stop;
   tuner.progress = [&](const search::TuneProgress& progress) {
-    if (stop || tried_ns(progress) > until.ns) return;
-    stop = true;
-    end = {tried_ns(progress), progress.elapsed_s, progress.trials};
+    const double ns = tried_ns(progress);
+    if (stop || ns >= end.best_ns()) return;
+    end.gains.push_back({ns, progress.elapsed_s, progress.trials});
+    stop = ns <= until.ns;
   };
   HONE_TRY(const search::TuneReport report, search::tune(tasks, tuner));
-  if (!stop) end = {tried_ns(report.progress), report.progress.elapsed_s, report.progress.trials};
+  end.seconds = report.progress.elapsed_s;
   return end;
 }
 
@@ -100,39 +118,45 @@ Result<Report> tlp_claim(const ClaimOptions& options) {
                          "with a network that was trained before and does not learn? It gets as long as the trees "
                          "at most, and rounds of {}, chosen among more candidates; the trees have rounds of 16, "
                          "after which they learn. No search is told what the rules of hone would choose. Bars: 9.1 "
-                         "times less with TLP, 4.7 with MTL-TLP on 7 % of the labels.",
+                         "times less with TLP, 4.7 with MTL-TLP on 7 % of the labels. Beside it, how long all of them "
+                         "take to within 5 %.",
                          trials, kShortRound),
-      .columns = {"network", "trees ms", "trees s"},
+      .columns = {"network", "trees ms", "trees s", "trees 5 % s"},
       .rows = {},
       .results = {}};
   for (const std::string& file : options.networks) {
     const std::string name = std::filesystem::path(file).stem().string();
-    report.columns.insert(report.columns.end(), {name + " ms", name + " trials", name + " s", "ratio"});
+    report.columns.insert(report.columns.end(), {name + " 5 % s", name + " trials", name + " s", "ratio"});
   }
-  std::vector<std::vector<double>> ratios(options.networks.size());
+  constexpr double kNear = 1.05;
+  std::vector<std::vector<double>> ratios(options.networks.size()), near(options.networks.size());
   for (const char* network : {"resnet50", "mobilenet_v2", "resnext50", "bert_base", "bert_tiny"}) {
     if (!options.wants(network)) continue;
     HONE_TRY(const std::vector<search::TuneTask> tasks,
              tasks_of(options.models / (std::string(network) + ".onnx"), options.target));
     HONE_TRY(const Searched trees, search_network(tasks, "gbt", "", {.trials = trials}, options));
-    std::vector<std::string> row = {network, fmt::format("{:.3f}", trees.ns * 1e-6),
-                                    fmt::format("{:.1f}", trees.seconds)};
+    const double best = trees.best_ns();
+    const auto trees_near = trees.reached(kNear * best);
+    std::vector<std::string> row = {network, fmt::format("{:.3f}", best * 1e-6), fmt::format("{:.1f}", trees.seconds),
+                                    seconds_text(trees_near)};
     for (std::size_t i = 0; i < options.networks.size(); ++i) {
       HONE_TRY(const Searched led, search_network(tasks, "tlp", options.networks[i],
-                                                  {.seconds = trees.seconds, .ns = kEqual * trees.ns}, options));
-      const bool is_reached = led.ns <= kEqual * trees.ns;
-      ratios[i].push_back(is_reached ? trees.seconds / led.seconds : 1);
-      row.insert(row.end(), {fmt::format("{:.3f}", led.ns * 1e-6), std::to_string(led.trials),
-                             is_reached ? fmt::format("{:.1f}", led.seconds) : "not reached",
-                             is_reached ? fmt::format("{:.1f}", ratios[i].back()) : "< 1"});
+                                                  {.seconds = trees.seconds, .ns = kEqual * best}, options));
+      const auto there = led.reached(kEqual * best), close = led.reached(kNear * best);
+      ratios[i].push_back(there ? trees.seconds / there->at_s : 1);
+      if (trees_near && close) near[i].push_back(trees_near->at_s / close->at_s);
+      row.insert(row.end(), {seconds_text(close), there ? std::to_string(there->trials) : "–", seconds_text(there),
+                             there ? fmt::format("{:.1f}", ratios[i].back()) : "< 1"});
     }
     for (const std::string& cell : row) fmt::print(stderr, "{}  ", cell);
     fmt::print(stderr, "\n");
     report.rows.push_back(std::move(row));
   }
   for (std::size_t i = 0; i < options.networks.size(); ++i)
-    report.results.push_back(fmt::format("{}: {:.1f} times less time, those that never got there counted as 1",
-                                         options.networks[i], geometric_mean(ratios[i])));
+    report.results.push_back(
+        fmt::format("{}: {:.1f} times less time, those that never got there counted as 1; {:.1f} "
+                    "times less than the trees to within 5 %",
+                    options.networks[i], geometric_mean(ratios[i]), geometric_mean(near[i])));
   return report;
 }
 
