@@ -187,7 +187,7 @@ TEST(Timing, ThreeSamplesAreEnoughOfWhatTakesLong) {
 
 TEST(Timing, WhatIsHopelessIsCalledOnceOrTwice) {
   int calls = 0;
-  const auto samples_of = [&](std::vector<int> each_us, double hopeless_ns) {
+  const auto samples_of = [&](const std::vector<int>& each_us, double hopeless_ns) {
     calls = 0;
     const Timed timed{[&calls, each_us] {
                         const std::size_t i = std::min<std::size_t>(calls++, each_us.size() - 1);

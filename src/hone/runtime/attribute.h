@@ -55,7 +55,10 @@ class Attributes {
    public:
     Prepared() = default;
     Prepared(const Prepared&) {}
-    Prepared& operator=(const Prepared&) { return store(nullptr), *this; }
+    Prepared& operator=(const Prepared& other) {
+      if (this != &other) store(nullptr);
+      return *this;
+    }
 
     std::shared_ptr<const void> load() const;
     void store(std::shared_ptr<const void> content);

@@ -215,7 +215,7 @@ class Collector {
     if (round == 0)
       for (std::size_t s = 0; s < sources_.size(); ++s) HONE_TRY(take({{s, sources_[s].space->first()}}));
     std::vector<std::vector<std::size_t>> parents;
-    for (std::size_t t = 0; t < targets_.size(); ++t) parents.push_back(fastest(targets_[t]));
+    for (const std::size_t target : targets_) parents.push_back(fastest(target));
     std::size_t barren = 0;
     for (std::size_t tries = 0;
          drawn_.size() < wanted && barren < kBarrenDraws && tries < kDrawsPerProgram * wanted && !is_over();) {
