@@ -55,7 +55,10 @@ Result<double> speedup(const NamedTask& task, const Run& than, const Run& of, co
   rivals.insert(rivals.end(), others.begin(), others.end());
   HONE_TRY(const std::vector<double> times, time_in_turns(task, rivals, target));
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(count);
-  return *std::min_element(times.begin(), middle) / *std::min_element(middle, times.end());
+  const double before = *std::min_element(times.begin(), middle), now = *std::min_element(middle, times.end());
+  if (!std::isfinite(before) || !std::isfinite(now))
+    return error(ErrorCode::NotFound, "what was fastest of '{}' failed when it was timed in turns", task.name);
+  return before / now;
 }
 
 // 300 of 2,000 and, as published, 100.
