@@ -22,6 +22,7 @@ struct ClaimOptions {
   std::vector<std::string> networks = {};  ///< files of trained cost models
   std::string only = {};                   ///< tasks whose name has this in it
   bool all = false;                        ///< every task, where a choice of them is the default
+  bool published = false;                  ///< droplet, hidet and tlp take Ansor's sketches as published for hone's
   std::string rows = {};  ///< a file that keeps what was found of each task, so that a long claim can go on; or none
 
   bool wants(std::string_view name) const { return name.find(only) != std::string_view::npos; }

@@ -194,6 +194,8 @@ int main(int argc, char** argv) {
   app.add_option("--time", arguments.options.seconds, "of each search with a time limit, in s (what the claim says)");
   app.add_option("--seed", arguments.options.seed, "of all searches (1)");
   app.add_flag("--all", arguments.options.all, "all tasks of the models, not a choice of them");
+  app.add_flag("--published", arguments.options.published,
+               "droplet, hidet and tlp: compare with searches of Ansor's space as published");
   app.add_option("--rows", arguments.options.rows,
                  "the file in which droplet keeps what it found, to go on after a break");
   app.add_option("--stop-after", arguments.options.stop_after_s,

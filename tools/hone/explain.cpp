@@ -122,7 +122,7 @@ Action add_explain(CLI::App& parser) {
   options->model.add_to(parser);
   add_text(parser, "task", options->task, "TASK",
            "the number of a task, its name, or the first digits of its key (all tasks are listed)");
-  add_text(parser, "--space", options->explain.space, "auto|mapping|sketch|template",
+  add_text(parser, "--space", options->explain.space, "auto|mapping|sketch|ansor|template",
            "whose candidates to explain (mapping)");
   constexpr std::int64_t kMostSamples = 1'000'000;
   add_number(parser, "--samples", options->samples, 1, kMostSamples,

@@ -251,7 +251,7 @@ Action add_tune(CLI::App& parser) {
              "how many candidates of each task to measure at most (all)");
   add_text(parser, "--preset", options->preset, "auto|hidet|autotvm|ansor|ansor-droplet",
            "the space, search and cost model of a published system (auto)");
-  add_text(parser, "--space", options->space, "auto|mapping|sketch|template",
+  add_text(parser, "--space", options->space, "auto|mapping|sketch|ansor|template",
            "which candidates there are; auto: the mapping space, and sketches where it has nothing to decide (the "
            "preset's)");
   add_text(parser, "--search", options->search, "exhaustive|random|grid|genetic|annealing|evolutionary|droplet",

@@ -98,14 +98,15 @@ Labels visible_labels(const cost::TrainingSet& set, const std::vector<std::size_
   return labels;
 }
 
-/// All that there is to see of samples.
+/// All that there is to see of samples; those of which no label may be seen are left out.
 std::vector<Item> items_of(const cost::NetworkSpec& spec, const Labels& labels, std::span<const std::size_t> samples) {
   std::vector<Item> items;
-  for (const std::size_t sample : samples) {
-    if (!spec.has_one_head) items.push_back({sample, 0});
-    for (std::size_t h = 0; spec.has_one_head && h < labels.heads; ++h)
-      if (!std::isnan(labels.at(sample, h))) items.push_back({sample, h});
-  }
+  for (const std::size_t sample : samples)
+    for (std::size_t h = 0; h < labels.heads; ++h) {
+      if (std::isnan(labels.at(sample, h))) continue;
+      items.push_back({sample, spec.has_one_head ? h : 0});
+      if (!spec.has_one_head) break;
+    }
   return items;
 }
 

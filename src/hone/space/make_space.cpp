@@ -25,7 +25,7 @@ Result<std::unique_ptr<Space>> make_auto_space(const Task& task, const codegen::
 }  // namespace
 
 std::span<const std::string_view> space_names() {
-  static constexpr std::string_view kNames[] = {"auto", "mapping", "sketch", "template"};
+  static constexpr std::string_view kNames[] = {"auto", "mapping", "sketch", "ansor", "template"};
   return kNames;
 }
 
@@ -33,10 +33,11 @@ Result<std::unique_ptr<Space>> make_space(std::string_view name, const Task& tas
   if (name == "auto") return make_auto_space(task, target);
   if (name == "mapping" && target.is_gpu())
     return error(ErrorCode::Unsupported,
-                 "space 'mapping' is for CPUs, for target '{}' there are: auto, sketch, template",
+                 "space 'mapping' is for CPUs, for target '{}' there are: auto, sketch, ansor, template",
                  codegen::to_string(target));
   if (name == "mapping") return make_mapping_space(task, target);
   if (name == "sketch") return make_sketch_space(task, target);
+  if (name == "ansor") return make_sketch_space(task, target, {.is_published = true});
   if (name == "template") return make_template_space(task, target);
   return error(ErrorCode::InvalidArgument, "there is no space '{}', only: {}", name, fmt::join(space_names(), ", "));
 }

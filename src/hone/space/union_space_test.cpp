@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <set>
 
 #include "hone/ir/equal.h"
 #include "hone/space/candidate.h"
@@ -61,10 +62,30 @@ TEST(AutoSpace, IsTheMappingSpaceWhereThatHasSomethingToDecide) {
   EXPECT_EQ(space->name(), "mapping");
 }
 
+TEST(MakeSpace, AnsorHasThoseSketchesOfTheFirstAlgorithmWhoseTilesDivide) {
+  const Task task{.algorithms = {{"direct", product(48, 32, 80)}, {"other", product(48, 32, 80)}}, .constants = {1}};
+  const auto published = make_space("ansor", task, one_thread()).value();
+  const auto all = make_space("sketch", task, one_thread()).value();
+  EXPECT_EQ(published->name(), "ansor");
+  const auto names = [](const Space& space) {
+    std::set<std::string> found;
+    for (const Sketch& sketch : space.sketches()) found.insert(sketch.name);
+    return found;
+  };
+  std::set<std::string> expected;
+  for (const std::string& name : names(*all))
+    if (name.starts_with("direct") && name.find("hardware") == std::string::npos) expected.insert(name);
+  EXPECT_FALSE(expected.empty());
+  EXPECT_LT(expected.size(), names(*all).size());
+  EXPECT_EQ(names(*published), expected);
+  const std::string stored = to_json(*published, published->first());
+  EXPECT_EQ(parse_candidate(*published, stored).value(), published->first());
+}
+
 TEST(MakeSpace, ListsTheNamesThereAre) {
   for (const std::string_view name : space_names()) EXPECT_TRUE(make_space(name, softmax_task(), one_thread())) << name;
   EXPECT_THAT(make_space("moon", softmax_task(), one_thread()).error().message,
-              HasSubstr("there is no space 'moon', only: auto, mapping, sketch, template"));
+              HasSubstr("there is no space 'moon', only: auto, mapping, sketch, ansor, template"));
 }
 
 }  // namespace

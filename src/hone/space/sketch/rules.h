@@ -50,6 +50,7 @@ struct Rule;
 struct SketchOptions {
   std::vector<Rule> rules;  ///< tried before the built-in ones
   std::size_t most_sketches = 16;
+  bool is_published = false;  ///< only what Ansor's publication has: tiles that divide, and the task's first algorithm
 };
 
 /// What rules may ask.

@@ -23,14 +23,18 @@ struct Derived {
 
 class SketchSpace : public Space {
  public:
-  SketchSpace(const Task& task, const codegen::Target& target, const SketchOptions& options) : target_(target) {
+  SketchSpace(const Task& task, const codegen::Target& target, const SketchOptions& options)
+      : name_(options.is_published ? "ansor" : "sketch"), target_(target) {
     for (const Algorithm& algorithm : task.algorithms) {
+      if (options.is_published && &algorithm != task.algorithms.data()) continue;
       const bool is_likely = &algorithm == &task.algorithms[std::min(task.likely, task.algorithms.size() - 1)];
-      for (const Tiles tiles : {Tiles::Hardware, Tiles::Divisor})
+      for (const Tiles tiles : {Tiles::Hardware, Tiles::Divisor}) {
+        if (options.is_published && tiles == Tiles::Hardware) continue;
         for (Derivation& derivation : derive(algorithm.naive, {task, target, tiles}, options, notes_.left_out)) {
           if (!is_likely) derivation.cost *= kUnlikely;
           add(algorithm, tiles, std::move(derivation));
         }
+      }
     }
     notes_.is_fallback = sketches_.empty();
     if (sketches_.empty()) {
@@ -42,7 +46,7 @@ class SketchSpace : public Space {
     }
   }
 
-  std::string_view name() const override { return "sketch"; }
+  std::string_view name() const override { return name_; }
   const std::vector<Sketch>& sketches() const override { return sketches_; }
   Notes notes() const override { return notes_; }
   Candidate first() const override {
@@ -122,6 +126,7 @@ class SketchSpace : public Space {
     derived_.push_back(std::move(derived));
   }
 
+  std::string_view name_;
   codegen::Target target_;
   std::vector<Sketch> sketches_;
   std::vector<Derived> derived_;

@@ -9,8 +9,9 @@
 namespace hone::space {
 
 /// The sketches of a task: for each of its algorithms those that the rules derive, with tiles that fit the registers
-/// ("hardware") and with tiles that divide the extents ("divisor"). Where no rule leads to a program that can be built,
-/// there is one sketch that leaves the naive program as it is, or for GPUs binds its loops.
+/// ("hardware") and with tiles that divide the extents ("divisor"), or as published the latter alone. Where no rule
+/// leads to a program that can be built, there is one sketch that leaves the naive program as it is, or for GPUs binds
+/// its loops.
 Result<std::unique_ptr<Space>> make_sketch_space(const Task& task, const codegen::Target& target,
                                                  const SketchOptions& options = {});
 
