@@ -3,12 +3,6 @@
 #include <algorithm>
 
 namespace hone::measure {
-namespace {
-
-/// How many trials a burst has for each core, and at most for each worker.
-constexpr int kBurst = 3, kMostWaiting = 6;
-
-}  // namespace
 
 Overlap::Overlap(int cores, int threads) : cores_(std::max(1, cores)), threads_(std::clamp(threads, 1, cores_)) {}
 
@@ -19,7 +13,7 @@ bool Overlap::may_prepare(int cores) const {
 
 bool Overlap::may_time() const { return !is_timing_ && busy() + threads_ <= cores_ && (is_burst_ || !is_in_bursts()); }
 
-int Overlap::most_waiting_per_worker() const { return is_in_bursts() ? kMostWaiting : 2; }
+int Overlap::most_waiting_per_worker() const { return is_in_bursts() ? kBurst : 2; }
 
 void Overlap::look(int ready, bool can_prepare_more) {
   ready_ = ready;

@@ -13,6 +13,8 @@ namespace hone::measure {
 /// until the last of them is done preparing. Where there is but one core, nothing waits for a burst: none stands idle.
 class Overlap {
  public:
+  static constexpr int kBurst = 8;  ///< trials that a burst has for each core, and that a worker keeps for it
+
   /// `cores` of the machine that workers may use, `threads` of the kernels that are timed.
   Overlap(int cores, int threads);
 

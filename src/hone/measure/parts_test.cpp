@@ -70,7 +70,8 @@ TEST(Overlap, NothingIsBegunThatKeepsATrialWaitingThatCanBeTimed) {
 
 TEST(Overlap, KernelsOnAllCoresAreTimedAloneAndInBursts) {
   Overlap overlap(2, 2);
-  for (int i = 0; i < 6; ++i) {
+  constexpr int kEnough = 2 * Overlap::kBurst;
+  for (int i = 0; i < kEnough; ++i) {
     overlap.look(/*ready=*/i > 0, /*can_prepare_more=*/true);
     EXPECT_FALSE(overlap.may_time()) << i << " are too few";
     EXPECT_TRUE(overlap.may_prepare());
@@ -84,7 +85,7 @@ TEST(Overlap, KernelsOnAllCoresAreTimedAloneAndInBursts) {
   EXPECT_FALSE(overlap.may_prepare()) << "a burst is due";
   EXPECT_FALSE(overlap.may_time()) << "something is being prepared";
   overlap.end_preparing();
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < kEnough; ++i) {
     overlap.look(1, true);
     ASSERT_TRUE(overlap.may_time());
     overlap.end_waiting();
@@ -111,7 +112,7 @@ TEST(Overlap, OtherWorkTakesCores) {
   overlap.begin_other(1);
   EXPECT_TRUE(overlap.may_prepare());
   EXPECT_FALSE(overlap.may_prepare(2));
-  for (int i = 0; i < 6; ++i) overlap.begin_waiting();
+  for (int i = 0; i < 2 * Overlap::kBurst; ++i) overlap.begin_waiting();
   overlap.look(1, true);
   EXPECT_FALSE(overlap.may_time());
   EXPECT_TRUE(overlap.may_prepare()) << "as long as nothing can be timed";
