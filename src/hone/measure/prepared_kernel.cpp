@@ -9,6 +9,17 @@ namespace {
 /// Packings of a task that are kept: algorithms and widths of tiles make a handful.
 constexpr std::size_t kPackings = 6;
 constexpr std::size_t kPackingBytes = std::size_t{128} << 20;
+/// Compiled programs of a task that are kept.
+constexpr std::size_t kCompiled = 12;
+
+/// What is known under a text, which moves to the front; null if there is nothing.
+template <class T>
+const T* find_recent(std::deque<std::pair<std::string, T>>& known, std::string_view text) {
+  const auto found = std::find_if(known.begin(), known.end(), [&](const auto& entry) { return entry.first == text; });
+  if (found == known.end()) return nullptr;
+  std::rotate(known.begin(), found, found + 1);
+  return &known.front().second;
+}
 
 std::size_t bytes_of(const TaskArguments::Packing& packing) {
   std::size_t bytes = 0;
@@ -65,11 +76,18 @@ Result<const std::vector<Expected>*> TaskArguments::expected(const codegen::Targ
 }
 
 std::shared_ptr<const TaskArguments::Packing> TaskArguments::find_packing(std::string_view prepare) {
-  const auto found =
-      std::find_if(packings_.begin(), packings_.end(), [&](const auto& p) { return p.first == prepare; });
-  if (found == packings_.end()) return nullptr;
-  std::rotate(packings_.begin(), found, found + 1);
-  return packings_.front().second;
+  const auto* found = find_recent(packings_, prepare);
+  return found ? *found : nullptr;
+}
+
+const TaskArguments::Compiled* TaskArguments::find_compiled(std::string_view text) {
+  return find_recent(compiled_, text);
+}
+
+void TaskArguments::keep_compiled(std::string text, Compiled compiled) {
+  std::erase_if(compiled_, [&](const auto& entry) { return entry.first == text; });
+  compiled_.emplace_front(std::move(text), std::move(compiled));
+  if (compiled_.size() > kCompiled) compiled_.pop_back();
 }
 
 void TaskArguments::keep_packing(std::string prepare, std::shared_ptr<const Packing> packing) {
@@ -101,9 +119,17 @@ Result<PreparedKernel> PreparedKernel::compile(const ProgramText& text, const co
                                                TaskArguments& arguments) {
   std::shared_ptr<const TaskArguments::Packing> packing;
   if (!text.prepare.empty()) packing = arguments.find_packing(text.prepare);
-  HONE_TRY(KernelProgram program, parse(packing ? ProgramText{.main = text.main} : text));
-  HONE_TRY(LoadedKernel loaded, load_kernel(program, target));
-  PreparedKernel kernel(std::move(program), std::move(loaded));
+  std::string key = fmt::format("{}\n{}\n{}", codegen::to_string(target), text.main, text.prepare);
+  const TaskArguments::Compiled* known = arguments.find_compiled(key);
+  const bool needs_packing = !text.prepare.empty() && !packing;
+  if (!known || (needs_packing && !known->kernel.prepare)) {
+    HONE_TRY(KernelProgram program, parse(needs_packing ? text : ProgramText{.main = text.main}));
+    HONE_TRY(LoadedKernel loaded, load_kernel(program, target));
+    arguments.keep_compiled(key, {std::move(program), std::move(loaded)});
+    known = arguments.find_compiled(key);
+  }
+  PreparedKernel kernel(known->program, known->kernel);
+  if (packing) kernel.kernel_.prepare = nullptr;
   kernel.program_.packed.assign(text.packed.begin(), text.packed.end());
   kernel.prepare_ = text.prepare;
   kernel.packing_ = std::move(packing);

@@ -38,6 +38,15 @@ class TaskArguments {
   void keep_packing(std::string prepare, std::shared_ptr<const Packing> packing);
   void forget_packings() { packings_.clear(); }
 
+  /// Machine code of programs of the task. Those that lead it are timed again and again, in turns with challengers that
+  /// were timed a moment ago: the last few are kept, by target and text.
+  struct Compiled {
+    KernelProgram program;
+    LoadedKernel kernel;
+  };
+  const Compiled* find_compiled(std::string_view text);
+  void keep_compiled(std::string text, Compiled compiled);
+
  private:
   Result<void> run_reference(const codegen::Target& target);
   struct Found {
@@ -52,6 +61,7 @@ class TaskArguments {
   std::vector<Expected> expected_;
   bool has_run_reference_ = false;
   std::deque<std::pair<std::string, std::shared_ptr<const Packing>>> packings_;  ///< the last one used comes first
+  std::deque<std::pair<std::string, Compiled>> compiled_;                        ///< as well
 };
 
 /// A compiled program bound to the arguments of its task. Programs of one task share the memory of their outputs.
@@ -64,7 +74,7 @@ class PreparedKernel {
     std::shared_ptr<Buffer> buffer;
   };
 
-  /// Compiles it, without what packs its constants if that was done for another program.
+  /// Compiles it unless that was done, and without what packs its constants if that was done for another program.
   static Result<PreparedKernel> compile(const ProgramText& text, const codegen::Target& target,
                                         TaskArguments& arguments);
   /// Makes its arguments and packs its constants; once, before it is called.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <malloc.h>
 #include <map>
 #include <new>
 #include <optional>
@@ -178,6 +179,16 @@ class Worker {
   int pool_threads_ = 0;
 };
 
+/// Compiling takes and gives back some tens of megabytes in each trial: they stay with the process, since the system
+/// clears each page that it hands out.
+void keep_memory() {
+#ifdef __GLIBC__
+  ::mallopt(M_TRIM_THRESHOLD, 256 << 20);
+  ::mallopt(M_TOP_PAD, 16 << 20);
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 }  // namespace
 
 int run_worker() {
@@ -186,6 +197,7 @@ int run_worker() {
     fmt::print(stderr, "hone_worker is started by hone's measurer, not by hand\n");
     return 2;
   }
+  keep_memory();
   Worker worker;
   if (channel->send(encode(Message{}), Deadline::max()) != Transfer::Done) return 1;
   for (std::string bytes; channel->receive(bytes, Deadline::max()) == Transfer::Done;) {

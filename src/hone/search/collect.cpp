@@ -11,8 +11,8 @@
 #include "hone/ir/text.h"
 #include "hone/measure/records/task_key.h"
 #include "hone/search/model_scorer.h"
+#include "hone/search/task_data.h"
 #include "hone/space/candidate.h"
-#include "hone/space/default_program.h"
 #include "hone/space/make_space.h"
 #include "hone/support/log.h"
 
@@ -44,9 +44,13 @@ struct ProgramSource {
 
 /// A program of the task at hand.
 struct Drawn {
-  std::size_t place = 0;   ///< in the data set
-  std::size_t source = 0;  ///< whose candidate it is
-  Candidate candidate;
+  /// Where it comes from: others are made of it by changing decisions.
+  struct Origin {
+    std::size_t source = 0;
+    Candidate candidate;
+  };
+  std::size_t place = 0;         ///< in the data set
+  std::optional<Origin> origin;  ///< none: it was drawn for a target that is not measured on here
   schedule::KernelProgram program;
 };
 
@@ -68,6 +72,7 @@ class Collector {
     measuring.timing.hopeless_ns = options_.longest_ms * 1e6;
     HONE_TRY(measure::Measurer measurer, measure::Measurer::start(measuring));
     measurer_ = &measurer;
+    HONE_TRY(join(tasks));
     while (progress_.wanted < options_.programs && !is_over()) {
       before_ = progress_.wanted;
       progress_.wanted =
@@ -104,6 +109,31 @@ class Collector {
     return order;
   }
 
+  /// Measures what others collected of tasks that are not among ours: the file says what these compute.
+  Result<void> join(const std::vector<CollectTask>& tasks) {
+    std::set<std::string> ours;
+    for (const CollectTask& task : tasks) ours.insert(key_of(task).key);
+    for (std::size_t place = 0; place < file_.data().tasks.size() && !is_over(); ++place) {
+      const cost::DatasetTask& known = file_.data().tasks[place];
+      if (ours.contains(known.key) || known.algorithms.empty() || is_measured(known)) continue;
+      auto task = std::make_shared<space::Task>();
+      for (const cost::DatasetTask::Algorithm& algorithm : known.algorithms) {
+        HONE_TRY(ir::Function naive, ir::parse_function(algorithm.text));
+        task->algorithms.push_back({algorithm.name, std::move(naive)});
+      }
+      task->constants = known.constants;
+      progress_.task = known.name;
+      begin({task, known.name, {}}, place);
+      HONE_TRY(measure_all());
+    }
+    drawn_.clear();
+    return {};
+  }
+
+  static measure::TaskKey key_of(const CollectTask& task) {
+    return measure::task_key(task.task->naive(), task.task->constants);
+  }
+
   Result<void> collect_task(const CollectTask& task) {
     HONE_TRY(const std::size_t place, add(task));
     const cost::DatasetTask& known = file_.data().tasks[place];
@@ -115,7 +145,8 @@ class Collector {
       tell();
       return {};
     }
-    HONE_TRY(begin(task, place));
+    begin(task, place);
+    make_sources(task);
     HONE_TRY(measure_all());
     for (std::size_t round = 0; round < kDrawRounds && !is_over() && file_.data().tasks[place].done.empty(); ++round) {
       const std::size_t wanted = progress_.wanted * (round + 1) / kDrawRounds;
@@ -139,7 +170,7 @@ class Collector {
   }
 
   Result<std::size_t> add(const CollectTask& task) {
-    const measure::TaskKey key = measure::task_key(task.task->naive(), task.task->constants);
+    const measure::TaskKey key = key_of(task);
     cost::DatasetTask added{.key = key.key,
                             .family = key.family,
                             .name = task.name,
@@ -168,14 +199,35 @@ class Collector {
            });
   }
 
-  /// Makes the spaces of a task, and finds the programs again that it has already.
-  Result<void> begin(const CollectTask& task, std::size_t place) {
-    task_ = &task;
+  /// Turns to a task, and makes the programs again that it has already.
+  void begin(const CollectTask& task, std::size_t place) {
+    task_ = task.task;
     place_ = place;
     sources_.clear();
     drawn_.clear();
     hashes_.clear();
-    rng_ = Rng(options_.seed).fork(ir::structural_hash(task.task->naive()).low);
+    rng_ = Rng(options_.seed).fork(ir::structural_hash(task_->naive()).low);
+    data_ = make_task_data(*task_, options_.targets.front());
+    for (const std::size_t program : file_.data().tasks[place].programs) {
+      const cost::DatasetProgram& known = file_.data().programs[program];
+      hashes_.insert(known.hash);
+      Result<schedule::Program> made = replay(known);
+      if (made && ir::to_string(ir::structural_hash(*made)) == known.hash)
+        drawn_.push_back({program, std::nullopt, schedule::split_packing(*made)});
+      else
+        log::warning("collect", "a program of the data set is not one of this hone any more: {}", known.candidate);
+    }
+  }
+
+  Result<schedule::Program> replay(const cost::DatasetProgram& known) const {
+    HONE_TRY(const schedule::Trace trace, schedule::parse_trace(known.trace));
+    if (known.algorithm >= task_->algorithms.size())
+      return error(ErrorCode::NotFound, "the task has no algorithm {}", known.algorithm);
+    return schedule::replay(task_->algorithms[known.algorithm].naive, trace);
+  }
+
+  /// Makes the spaces of the task at hand, and finds the candidates in them that its programs come from.
+  void make_sources(const CollectTask& task) {
     for (std::size_t t = 0; t < options_.targets.size(); ++t)
       for (const char* name : {"mapping", "sketch", "template"}) {
         Result<std::unique_ptr<space::Space>> space = space::make_space(name, *task.task, options_.targets[t]);
@@ -184,29 +236,14 @@ class Collector {
         else if (space::size_of(**space) > 1)
           sources_.push_back({*std::move(space), t});
       }
-    codegen::Target one_thread = options_.targets.front();
-    one_thread.threads = 1;
-    data_ = std::make_shared<measure::TaskData>();
-    data_->reference = schedule::split_packing(space::default_schedule(task.task->naive(), {}, one_thread).program());
-    for (const std::size_t program : file_.data().tasks[place].programs) {
-      const cost::DatasetProgram& known = file_.data().programs[program];
-      hashes_.insert(known.hash);
-      restore(program, known);
+    for (Drawn& drawn : drawn_) {
+      const cost::DatasetProgram& known = file_.data().programs[drawn.place];
+      for (std::size_t s = 0; s < sources_.size() && !drawn.origin; ++s) {
+        if (targets_[sources_[s].target] != known.drawn_for) continue;
+        const Result<Candidate> candidate = space::parse_candidate(*sources_[s].space, known.candidate);
+        if (candidate) drawn.origin = Drawn::Origin{s, *candidate};
+      }
     }
-    return {};
-  }
-
-  void restore(std::size_t place, const cost::DatasetProgram& known) {
-    for (std::size_t s = 0; s < sources_.size(); ++s) {
-      if (targets_[sources_[s].target] != known.drawn_for) continue;
-      const Result<Candidate> candidate = space::parse_candidate(*sources_[s].space, known.candidate);
-      if (!candidate) continue;
-      const Result<schedule::Schedule> built = sources_[s].space->build(*candidate);
-      if (!built || ir::to_string(ir::structural_hash(built->program())) != known.hash) continue;
-      drawn_.push_back({place, s, *candidate, schedule::split_packing(built->program())});
-      return;
-    }
-    log::warning("collect", "a program of the data set is not one of this hone any more: {}", known.candidate);
   }
 
   /// Draws programs until there are so many; false if no more are found.
@@ -238,22 +275,21 @@ class Collector {
       const std::size_t source = number % sources_.size();
       return {source, space::random_candidate(*sources_[source].space, rng_)};
     }
-    const Drawn& parent = drawn_[rng_.choose(best)];
+    const Drawn::Origin &parent = *drawn_[rng_.choose(best)].origin, &other = *drawn_[rng_.choose(best)].origin;
     const space::Space& space = *sources_[parent.source].space;
     Candidate child = parent.candidate;
-    const Drawn& other = drawn_[rng_.choose(best)];
     const bool can_cross = other.source == parent.source && other.candidate.sketch == child.sketch;
     if (can_cross && rng_.chance(kCrossed)) child = space::cross(child, other.candidate, rng_);
     if (child == parent.candidate || rng_.chance(kChangedAgain)) child = space::mutate(space, child, rng_);
     return {parent.source, std::move(child)};
   }
 
-  /// The fastest programs on a target, by place among those drawn.
+  /// The fastest programs on a target whose origin is known, by place among those drawn.
   std::vector<std::size_t> fastest(std::size_t target) const {
     const auto seconds = [&](std::size_t i) { return file_.data().programs[drawn_[i].place].seconds[target]; };
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < drawn_.size(); ++i)
-      if (std::isfinite(seconds(i))) order.push_back(i);
+      if (drawn_[i].origin && std::isfinite(seconds(i))) order.push_back(i);
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return seconds(a) < seconds(b); });
     order.resize(std::min(order.size(), kDrawParents));
     return order;
@@ -276,7 +312,7 @@ class Collector {
                                                            .drawn_for = targets_[sources_[source].target],
                                                            .candidate = space::to_json(space, candidate),
                                                            .trace = schedule::to_json(built->trace())}));
-      drawn_.push_back({place, source, candidate, schedule::split_packing(built->program())});
+      drawn_.push_back({place, Drawn::Origin{source, candidate}, schedule::split_packing(built->program())});
     }
     return {};
   }
@@ -284,7 +320,7 @@ class Collector {
   /// Sketches begin with the name of their algorithm.
   Result<std::size_t> algorithm_of(const std::string& sketch) const {
     const std::string name = sketch.substr(0, sketch.find(' '));
-    const std::vector<space::Algorithm>& all = task_->task->algorithms;
+    const std::vector<space::Algorithm>& all = task_->algorithms;
     for (std::size_t i = 0; i < all.size(); ++i)
       if (all[i].name == name) return i;
     if (sketch == "untouched") return std::size_t{0};
@@ -293,28 +329,55 @@ class Collector {
 
   /// Measures what is not measured yet, target by target, some programs at a time.
   Result<void> measure_all() {
-    for (std::size_t t = 0; t < targets_.size(); ++t) {
+    for (std::size_t t = 0; t < targets_.size() && !is_over(); ++t) {
       std::vector<const Drawn*> missing;
       for (const Drawn& drawn : drawn_)
         if (is_wanted(drawn.place, targets_[t])) missing.push_back(&drawn);
-      if (missing.empty()) continue;
       measurer_->set_target(options_.targets[t]);
-      for (std::size_t begin = 0; begin < missing.size() && !is_over(); begin += kTimedTogether)
-        HONE_TRY(measure_together(std::span(missing).subspan(begin, std::min(kTimedTogether, missing.size() - begin)),
-                                  targets_[t]));
+      HONE_TRY(measure_in_groups(missing, targets_[t]));
     }
     return {};
   }
 
-  /// Measures programs in turns: their samples are spread over a longer time, and what disturbs disturbs all of them.
-  Result<void> measure_together(std::span<const Drawn* const> programs, std::size_t target) {
+  /// Measures programs in groups, those of a group in turns: their samples are spread over a longer time, and what
+  /// disturbs disturbs all of them. While one group is timed, others are compiled.
+  Result<void> measure_in_groups(const std::vector<const Drawn*>& programs, std::size_t target) {
+    const auto group = [&](std::size_t number) {
+      const std::size_t begin = number * kTimedTogether;
+      return std::span(programs).subspan(begin, std::min(kTimedTogether, programs.size() - begin));
+    };
+    const std::size_t groups = (programs.size() + kTimedTogether - 1) / kTimedTogether;
+    std::size_t begun = 0;
+    std::vector<const Drawn*> alone;
+    Result<void> stored;
+    HONE_TRY(measurer_->run_jobs(
+        [&]() -> std::optional<measure::MeasureJob> {
+          if (begun == groups || is_over() || !stored) return std::nullopt;
+          return measure::MeasureJob{inputs_of(group(begun++)), measurer_->options().timing};
+        },
+        [&](std::size_t number, const std::vector<measure::MeasureResult>& results) {
+          // Where one took the worker with it, each is measured alone, so that it is known which.
+          const bool is_whole = std::all_of(results.begin(), results.end(),
+                                            [](const measure::MeasureResult& result) { return result.is_ok(); });
+          if (!is_whole) {
+            alone.insert(alone.end(), group(number).begin(), group(number).end());
+          } else if (stored) {
+            stored = store(group(number), results, target);
+          }
+        }));
+    HONE_TRY(stored);
+    if (alone.empty() || is_over()) return {};
+    return store(alone, measurer_->measure(inputs_of(alone)), target);
+  }
+
+  std::vector<measure::MeasureInput> inputs_of(std::span<const Drawn* const> programs) const {
     std::vector<measure::MeasureInput> inputs;
     for (const Drawn* drawn : programs) inputs.push_back({drawn->program, data_});
-    std::vector<measure::MeasureResult> results = measurer_->compare(inputs, measurer_->options().timing);
-    // Where one took the worker with it, each is measured alone, so that it is known which.
-    const bool is_whole = std::all_of(results.begin(), results.end(),
-                                      [](const measure::MeasureResult& result) { return result.is_ok(); });
-    if (!is_whole && !is_over()) results = measurer_->measure(inputs);
+    return inputs;
+  }
+
+  Result<void> store(std::span<const Drawn* const> programs, const std::vector<measure::MeasureResult>& results,
+                     std::size_t target) {
     for (std::size_t i = 0; i < results.size(); ++i) {
       const measure::MeasureResult& result = results[i];
       if (result.status == measure::TrialStatus::NotRun) continue;
@@ -361,7 +424,7 @@ class Collector {
   double finished_ = 0;     ///< programs of tasks that this run was done with
 
   // The task at hand.
-  const CollectTask* task_ = nullptr;
+  std::shared_ptr<const space::Task> task_;
   std::size_t place_ = 0;
   std::vector<ProgramSource> sources_;
   std::vector<Drawn> drawn_;

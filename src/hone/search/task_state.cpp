@@ -21,7 +21,10 @@ void TaskState::count(const Trial& trial) {
     return;
   }
   ok.push_back(trial);
-  progress->tried_ns = std::min(progress->tried_ns, trial.outcome.seconds * 1e9);
+  if (const double ns = trial.outcome.seconds * 1e9; ns < progress->tried_ns) {
+    progress->tried_ns = ns;
+    progress->tried = space::to_json(*space, trial.candidate);
+  }
   if (trial.candidate == space->first()) progress->first_ns = std::min(progress->first_ns, trial.outcome.seconds * 1e9);
 }
 

@@ -37,6 +37,7 @@ struct TaskProgress {
   std::int64_t failures = 0;         ///< of them
   double first_ns = 0, best_ns = 0;  ///< of the default and the adopted candidate; infinity as long as not known
   double tried_ns = std::numeric_limits<double>::infinity();  ///< of the fastest trial
+  std::string tried;                                          ///< that trial's candidate as JSON
   std::string best;                                           ///< the adopted candidate as JSON
   std::string reused = "default";                             ///< what was known before this run: see Origin in reuse.h
   bool is_done = false;                                       ///< every candidate that the search wants was tried
