@@ -120,6 +120,25 @@ TEST_F(CollectTest, ATargetThatJoinsLaterIsMeasuredOnTasksThatAreDone) {
   for (const cost::DatasetProgram& program : data.programs) EXPECT_FALSE(std::isnan(program.seconds[1]));
 }
 
+TEST_F(CollectTest, AnotherMachineMeasuresWhatItDidNotDraw) {
+  const codegen::Target here = options_.targets.front(), there = options_.targets.back();
+  options_.targets = {there};
+  ASSERT_TRUE(run({collected_product(13, 48, 17), collected_product(32, 32, 8)}));
+  const std::size_t before = cost::read_dataset(file_)->programs.size();
+  options_.targets = {here};
+  const CollectTask known = collected_product(13, 48, 17);  // the other task is none of this machine's models
+  ASSERT_TRUE(run({known}));
+  const cost::Dataset data = cost::read_dataset(file_).value();
+  EXPECT_EQ(data.programs.size(), before) << "there are enough of the task that is known here";
+  for (const cost::DatasetProgram& program : data.programs)
+    for (const double seconds : program.seconds) EXPECT_TRUE(std::isfinite(seconds)) << program.candidate;
+  options_.programs = 2 * before;
+  ASSERT_TRUE(run({known}));
+  const cost::Dataset more = cost::read_dataset(file_).value();
+  EXPECT_GT(more.programs.size(), before);
+  EXPECT_EQ(more.programs.back().drawn_for, 1u) << "new ones come from the spaces of this machine";
+}
+
 TEST_F(CollectTest, NoTaskGetsMoreBeforeAllHaveSome) {
   options_.programs = 14;
   options_.first_pass = 4;
