@@ -52,9 +52,13 @@ class Droplet : public HistorySearch {
     challengers_.clear();
     if (!walk_ || next != incumbent_) {
       incumbent_ = next;
+      asked_around_ = 0;
       walk_from(next ? *next : start_);
     }
-    const auto is_over = [&] { return options().trials != 0 && asked_ >= options().trials; };
+    const auto is_over = [&] {
+      return (options().trials != 0 && asked_ >= options().trials) ||
+             (options().patience != 0 && asked_around_ >= options().patience);
+    };
     if (batch.size() < count && !is_over() && history_.take(centre_)) add(centre_, batch);
     while (batch.size() < count && !is_over()) {
       std::optional<Position> position = walk_->next();
@@ -67,6 +71,7 @@ class Droplet : public HistorySearch {
   void add(const Candidate& candidate, std::vector<Candidate>& batch) {
     batch.push_back(candidate);
     ++asked_;
+    ++asked_around_;
   }
 
   /// The fastest challenger that beats the incumbent, or the incumbent. The start is the first one if it has run.
@@ -104,7 +109,7 @@ class Droplet : public HistorySearch {
   std::set<Candidate> challengers_;     // told since the incumbent was chosen
   Candidate centre_;                    // the incumbent, or where to begin
   std::optional<DropletWalk> walk_;     // around the centre
-  std::size_t asked_ = 0;
+  std::size_t asked_ = 0, asked_around_ = 0;  // in all, and around the centre
 };
 
 }  // namespace

@@ -157,6 +157,17 @@ TEST(Droplet, StopsAtItsLimitOfTrials) {
   EXPECT_EQ(run(*make("droplet", space, setup), bowl({49, 49}), 1000).size(), 20u);
 }
 
+TEST(Droplet, EndsWhenNothingWasBetterForLongEnough) {
+  const Knobs space = knobs_of({50, 50});
+  SearchSetup setup;
+  setup.options.droplet.patience = 10;
+  const auto flat = [](const Candidate&) { return 1.0; };
+  EXPECT_EQ(run(*make("droplet", space, setup), flat, 1000, 4).size(), 14u) << "4 before anything is known, then 10";
+  const auto search = make("droplet", space, setup);
+  EXPECT_GT(run(*search, bowl({20, 20}), 1000, 4).size(), 40u) << "each gain begins anew";
+  EXPECT_EQ(search->best(), (Candidate{0, {20, 20}}));
+}
+
 /// Samples around a time, each off by up to 10 %.
 Outcome noisy(double seconds, Rng& rng) {
   Outcome outcome;
@@ -240,6 +251,14 @@ TEST(ExploreThenExploit, DescendsFromTheBestThatWasExplored) {
   EXPECT_EQ(std::set<Candidate>(asked.begin(), asked.end()).size(), asked.size());
   const std::vector<Candidate> explored = run(*make("random", space, setup), landscape, 50, 16);
   EXPECT_TRUE(std::equal(explored.begin(), explored.end(), asked.begin()));
+}
+
+TEST(ExploreThenExploit, EndsWhenThereIsNothingBetterAround) {
+  const Knobs space = knobs_of({50, 50, 50});
+  SearchSetup setup;
+  const auto flat = [](const Candidate&) { return 1.0; };
+  const auto search = explore_then_exploit(make("random", space, setup), 50, space, setup);
+  EXPECT_LT(run(*search, flat, 10'000, 16).size(), 100u);
 }
 
 TEST(ExploreThenExploit, UsesWhatIsToldLate) {

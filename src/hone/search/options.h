@@ -48,6 +48,7 @@ struct DropletOptions {
   DropletMoves moves = DropletMoves::Diagonals;
   std::size_t widest = 0;        ///< the last radius to try without a better neighbour; 0: whatever the space has
   std::size_t trials = 0;        ///< at most so many; 0: no limit
+  std::size_t patience = 0;      ///< trials without a better neighbour after which it ends; 0: no limit
   double significance = 0.05;    ///< the p-value below which a difference is no noise
   double smallest_gain = 0.005;  ///< a relative gain below this is none
   std::size_t samples = 3;       ///< a candidate with fewer never replaces one that runs

@@ -65,7 +65,8 @@ struct TunerOptions {
   Options search_options = {};
   bool tries_rules_first = true;  ///< whether searches begin with what the rules of a space choose
   bool transfer = true;           ///< whether the cost model begins with what records say of other tasks
-  std::size_t explore = 0;        ///< trials of a task after which Droplet Search goes on from the best; 0: never
+  std::size_t explore = 0;        ///< trials of a task after which Droplet Search goes on from the best, until there is
+                                  ///< nothing better around; 0: never
   std::uint64_t seed = 1;
   double seconds = 0;                   ///< of wall time; 0: no limit
   std::int64_t trials = 0;              ///< of this run, over all tasks; 0: no limit
