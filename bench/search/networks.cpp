@@ -40,7 +40,7 @@ struct Searched {
     std::int64_t trials;
     double ns = 0;  ///< timed in turns with what is compared with
   };
-  std::vector<Lead> leads;  ///< in the order of time
+  std::vector<Lead> leads;                                    ///< in the order of time
   double tried_ns = std::numeric_limits<double>::infinity();  ///< one run of all kernels by their fastest trials
   double seconds = 0;                                         ///< that the search took in all
 

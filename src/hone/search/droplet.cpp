@@ -105,10 +105,10 @@ class Droplet : public HistorySearch {
   }
 
   const Candidate start_;
-  std::optional<Candidate> incumbent_;  // none as long as none has run
-  std::set<Candidate> challengers_;     // told since the incumbent was chosen
-  Candidate centre_;                    // the incumbent, or where to begin
-  std::optional<DropletWalk> walk_;     // around the centre
+  std::optional<Candidate> incumbent_;        // none as long as none has run
+  std::set<Candidate> challengers_;           // told since the incumbent was chosen
+  Candidate centre_;                          // the incumbent, or where to begin
+  std::optional<DropletWalk> walk_;           // around the centre
   std::size_t asked_ = 0, asked_around_ = 0;  // in all, and around the centre
 };
 
