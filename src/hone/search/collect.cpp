@@ -405,7 +405,7 @@ class Collector {
 
   /// How much of the task at hand is done of what this pass wants.
   double under_way() const {
-    if (drawn_.empty() || progress_.done == progress_.tasks) return 0;
+    if (drawn_.empty() || progress_.done == progress_.tasks || progress_.wanted == before_) return 0;
     double measured = 0;
     for (const Drawn& drawn : drawn_)
       for (const std::size_t target : targets_) measured += is_wanted(drawn.place, target) ? 0 : 1;

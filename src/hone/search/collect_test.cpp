@@ -126,6 +126,7 @@ TEST_F(CollectTest, AnotherMachineMeasuresWhatItDidNotDraw) {
   ASSERT_TRUE(run({collected_product(13, 48, 17), collected_product(32, 32, 8)}));
   const std::size_t before = cost::read_dataset(file_)->programs.size();
   options_.targets = {here};
+  options_.progress = [](const CollectProgress& progress) { EXPECT_GE(progress.left_s, 0); };
   const CollectTask known = collected_product(13, 48, 17);  // the other task is none of this machine's models
   ASSERT_TRUE(run({known}));
   const cost::Dataset data = cost::read_dataset(file_).value();
