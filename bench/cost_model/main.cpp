@@ -6,15 +6,18 @@
 /// Beside the networks it scores choosing at random, the rules that choose without a model, and boosted trees fitted to
 /// the training part of the same data. Prints a table to stderr and one JSON line per figure to stdout.
 #include <CLI/CLI.hpp>
-#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fmt/core.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "hone/cost/baseline_trees.h"
 #include "hone/cost/evaluate.h"
+#include "hone/ir/equal.h"
+#include "hone/ir/text.h"
 #include "hone/network.h"
 #include "hone/space/make_space.h"
 #include "hone/support/rng.h"
@@ -74,22 +77,39 @@ std::vector<cost::TopScores> blind_scores(const cost::Dataset& data, const cost:
   return mean;
 }
 
-/// 1 for what the rules of the mapping space choose without any model, its first candidate, and 0 for all others.
-std::vector<double> rule_scores(const cost::Dataset& data, const cost::TrainingSet& test, std::size_t target) {
-  // It is drawn first; that of this target's own space counts if it is another program than for earlier targets.
-  const auto points = [&](const cost::DatasetProgram& program) {
-    return space::space_of(program.candidate) != "mapping" ? 0 : program.drawn_for == target ? 2 : 1;
-  };
-  std::set<std::size_t> chosen;
-  for (const cost::DatasetTask& task : data.tasks) {
-    const std::size_t first = std::min(task.programs.size(), 3 * data.targets.size());
-    if (first == 0) continue;
-    chosen.insert(*std::max_element(
-        task.programs.begin(), task.programs.begin() + static_cast<std::ptrdiff_t>(first),
-        [&](std::size_t a, std::size_t b) { return points(data.programs[a]) < points(data.programs[b]); }));
+/// The hash of the program that the rules of the mapping space choose for a task without any model: of its first
+/// candidate. Empty if there is none.
+std::string hash_of_rules(const cost::DatasetTask& known, const codegen::Target& target) {
+  space::Task task;
+  for (const cost::DatasetTask::Algorithm& algorithm : known.algorithms) {
+    const Result<ir::Function> naive = ir::parse_function(algorithm.text);
+    if (!naive) return "";
+    task.algorithms.push_back({algorithm.name, *naive});
   }
+  if (task.algorithms.empty()) return "";
+  task.constants = known.constants;
+  const Result<std::unique_ptr<space::Space>> mapping = space::make_space("mapping", task, target);
+  if (!mapping) return "";
+  const Result<schedule::Schedule> built = (*mapping)->build((*mapping)->first());
+  return built ? ir::to_string(ir::structural_hash(built->program())) : "";
+}
+
+/// 1 for what the rules choose, and 0 for all others; nothing if that was not measured of nine tasks in ten.
+Result<std::optional<std::vector<double>>> rule_scores(const cost::Dataset& data, const cost::TrainingSet& test,
+                                                       std::size_t target) {
+  constexpr double kEnough = 0.9;
+  HONE_TRY(const codegen::Target machine, codegen::parse_target(data.targets[target]));
+  std::map<std::uint32_t, std::string> hashes;
+  std::set<std::uint32_t> found;
   std::vector<double> scores;
-  for (const std::size_t program : test.programs) scores.push_back(chosen.contains(program) ? 1 : 0);
+  for (std::size_t i = 0; i < test.size(); ++i) {
+    const std::uint32_t task = test.tasks[i];
+    if (!hashes.contains(task)) hashes[task] = hash_of_rules(data.tasks[task], machine);
+    const bool is_chosen = data.programs[test.programs[i]].hash == hashes[task] && !std::isnan(test.label(i, target));
+    if (is_chosen) found.insert(task);
+    scores.push_back(is_chosen ? 1 : 0);
+  }
+  if (static_cast<double>(found.size()) < kEnough * static_cast<double>(hashes.size())) return std::nullopt;
   return scores;
 }
 
@@ -98,8 +118,9 @@ Result<void> score_baselines(const cost::Dataset& data, std::uint64_t seed) {
   HONE_TRY(const cost::TrainingSet test, cost::make_training_set(data, "stores", cost::Part::Test));
   for (std::size_t t = 0; t < data.targets.size(); ++t) {
     print("random choice", data.targets[t], blind_scores(data, test, t, seed), seed);
-    print("rules", data.targets[t],
-          cost::evaluate_networks(data, test, t, rule_scores(data, test, t), cost::is_test_network), seed);
+    HONE_TRY(const std::optional<std::vector<double>> rules, rule_scores(data, test, t));
+    if (rules)
+      print("rules", data.targets[t], cost::evaluate_networks(data, test, t, *rules, cost::is_test_network), seed);
     HONE_TRY(const std::vector<double> scores, cost::baseline_tree_scores(training, test, t, seed));
     print("boosted trees", data.targets[t], cost::evaluate_networks(data, test, t, scores, cost::is_test_network),
           seed);
@@ -125,10 +146,12 @@ Result<void> score_network(const cost::Dataset& data, const std::string& file, c
     print(std::filesystem::path(file).stem().string(), target,
           cost::evaluate_networks(data, test, head.target, head.scores, cost::is_test_network), seed, head.per_second);
     fmt::print(stderr, "{:.0f} candidates a second\n", head.per_second);
-    const std::vector<double> rules = rule_scores(data, test, head.target);
+    if (margins.empty()) continue;
+    HONE_TRY(const std::optional<std::vector<double>> rules, rule_scores(data, test, head.target));
+    if (!rules) return error(ErrorCode::NotFound, "--margin: what rules choose was not measured on '{}'", target);
     for (const double margin : margins) {
       std::vector<double> both = head.scores;
-      for (std::size_t i = 0; i < both.size(); ++i) both[i] += margin * rules[i];
+      for (std::size_t i = 0; i < both.size(); ++i) both[i] += margin * (*rules)[i];
       print(fmt::format("{}, or rules within {:g}", std::filesystem::path(file).stem().string(), margin), target,
             cost::evaluate_networks(data, test, head.target, both, cost::is_test_network), seed);
     }

@@ -111,8 +111,9 @@ Result<std::vector<double>> Network::predict(const cost::TrainingSet& samples, s
 cost::ComputeUnit compute_unit(const codegen::Target& target) {
   return {.lanes = target.lanes(32),
           .registers = target.vector_registers,
-          .has_fma = target.has_fma,
-          .threads = target.threads};
+          .multiply_adds = target.has_fma ? target.multiply_adds : 0,
+          .threads = target.threads,
+          .l3_bytes_per_cycle = target.l3_bytes_per_cycle};
 }
 
 Result<std::vector<cost::ComputeUnit>> compute_units(const cost::Dataset& data) {

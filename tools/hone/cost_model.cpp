@@ -129,7 +129,8 @@ Result<void> train(const CostModelOptions& options) {
   HONE_TRY(const cost::Dataset data, cost::read_dataset(options.file));
   HONE_TRY(const std::vector<cost::ComputeUnit> units, compute_units(data));
   for (const cost::ComputeUnit& unit : units)
-    add("--unit", fmt::format("{}x{}x{}{}", unit.threads, unit.registers, unit.lanes, unit.has_fma ? "+fma" : ""));
+    add("--unit", fmt::format("{}x{}x{}x{}x{}", unit.threads, unit.registers, unit.lanes, unit.multiply_adds,
+                              unit.l3_bytes_per_cycle));
   if (!options.from.empty()) add("--from", options.from);
   HONE_TRY(train_members(options, trainer, arguments, weights));
   HONE_TRY(export_weights(weights, options.other));

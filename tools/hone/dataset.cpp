@@ -27,9 +27,16 @@ struct DatasetOptions {
   double longest_ms = 20;
 };
 
-/// What one x86 machine can be: it as a whole, and as others of its kind are.
-constexpr const char* kUsualTargets[] = {"cpu -threads=1", "cpu -threads=2", "cpu -mattr=+avx2 -threads=1",
-                                         "cpu -mattr=+sse4.2 -threads=1"};
+/// What one machine can be: it as a whole, and if it is an x86, it with fewer instructions. All say which machine it
+/// is, so that others can join a file.
+std::vector<std::string> usual_targets() {
+  const codegen::Target& host = codegen::host_target();
+  std::vector<std::string> targets = {"cpu -threads=1", "cpu -threads=2"};
+  if (host.arch == codegen::Arch::X86_64)
+    for (const char* without : {"-avx512f", "-avx"})
+      targets.push_back(fmt::format("cpu -mcpu={} -mattr={} -threads=1", host.mcpu, without));
+  return targets;
+}
 
 /// One line that changes on a terminal, a line now and then elsewhere.
 class CollectView {
@@ -72,8 +79,7 @@ Result<void> collect(const DatasetOptions& options) {
                                     .longest_ms = options.longest_ms,
                                     .seed = static_cast<std::uint64_t>(options.seed)};
   if (!options.time.empty()) { HONE_TRY(collecting.seconds, parse_time("--time", options.time)); }
-  const std::vector<std::string> usual(std::begin(kUsualTargets), std::end(kUsualTargets));
-  for (const std::string& text : options.targets.empty() ? usual : options.targets) {
+  for (const std::string& text : options.targets.empty() ? usual_targets() : options.targets) {
     HONE_TRY(codegen::Target target, codegen::parse_target(text));
     collecting.targets.push_back(std::move(target));
   }

@@ -77,18 +77,20 @@ Result<void> write_scores(const std::string& file, const TorchNetwork& network, 
   return {};
 }
 
-/// What targets compute with, from texts like "2x16x8+fma": so many threads, with so many registers of so many lanes.
+/// What targets compute with, from texts like "2x16x8x1x3.5": so many threads, with so many registers of so many lanes,
+/// multiply-adds in a cycle, and bytes that come from the last cache meanwhile.
 Result<std::vector<cost::ComputeUnit>> read_units(const std::vector<std::string>& texts) {
   std::vector<cost::ComputeUnit> units;
   for (const std::string& text : texts) {
     cost::ComputeUnit unit;
-    char fused[5] = {};
-    const int found = std::sscanf(text.c_str(), "%dx%dx%d%4s", &unit.threads, &unit.registers, &unit.lanes, fused);
-    unit.has_fma = std::string_view(fused) == "+fma";
-    const bool is_whole = found >= 3 && unit.threads > 0 && unit.registers > 0 && unit.lanes > 0;
-    if (!is_whole || (found == 4 && !unit.has_fma))
+    const int found = std::sscanf(text.c_str(), "%dx%dx%dx%dx%lf", &unit.threads, &unit.registers, &unit.lanes,
+                                  &unit.multiply_adds, &unit.l3_bytes_per_cycle);
+    if (found != 5 || unit.threads <= 0 || unit.registers <= 0 || unit.lanes <= 0 || unit.multiply_adds < 0 ||
+        !(unit.l3_bytes_per_cycle > 0))
       return error(ErrorCode::InvalidArgument,
-                   "--unit is '{}', expected threads, registers and lanes like 1x16x8 or 1x16x8+fma", text);
+                   "--unit is '{}', expected threads, registers, lanes, multiply-adds and bytes from the last cache "
+                   "like 1x16x8x2x3.5",
+                   text);
     units.push_back(unit);
   }
   return units;
@@ -180,9 +182,8 @@ int main(int argc, char** argv) {
   app.add_option("--body", options.body, "attention or lstm")->check(CLI::IsMember({"attention", "lstm"}));
   app.add_option("--target", options.targets, "a target of the data set, or a part of its text; each gets a head");
   app.add_option("--unit", options.units,
-                 "of each target of the data set: threads, registers, lanes of 32 bits, and whether it multiplies and "
-                 "adds at once, "
-                 "like 1x16x8+fma");
+                 "of each target of the data set: threads, registers, lanes of 32 bits, and in a cycle "
+                 "multiply-adds of a core and bytes that it reads from the last cache, like 1x16x8x2x3.5");
   app.add_option("--from", options.from, "weights to begin with");
   app.add_option("--loss", training.loss, "rank or mse")->check(CLI::IsMember({"rank", "mse"}));
   app.add_option("--epochs", training.epochs, "how often all samples are seen at most")->check(CLI::Range(1, 100000));

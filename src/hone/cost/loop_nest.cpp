@@ -23,6 +23,45 @@ double stride_along(const NestLoop& at, std::size_t access) {
   return at.loop->axis ? static_cast<double>(at.loop->axis->strides[access]) : 0;
 }
 
+/// What loops cover of one access, in elements, as loops are added from the inside to the outside.
+class Covered {
+ public:
+  void add(const WalkedLoop& loop, std::size_t access) {
+    const std::int64_t stride = loop.axis ? std::abs(loop.axis->strides[access]) : 0;
+    if (stride == 0) return;
+    const auto found = std::find_if(axes_.begin(), axes_.end(), [&](const Axis& at) { return at.axis == loop.axis; });
+    if (found == axes_.end())
+      axes_.push_back({loop.axis, static_cast<double>(stride), static_cast<double>(loop.extent)});
+    else
+      found->extent *= static_cast<double>(loop.extent);
+  }
+
+  /// Axes that move by about the same step run along one dimension, as those of an image and of a filter do: what they
+  /// cover overlaps.
+  double elements() const {
+    constexpr double kAlike = 4;
+    std::vector<Axis> axes = axes_;
+    std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.stride < b.stride; });
+    double all = 1;
+    for (std::size_t begin = 0, end = 0; begin < axes.size(); begin = end) {
+      double apart = 1, along = 1;
+      for (; end < axes.size() && axes[end].stride <= kAlike * axes[begin].stride; ++end) {
+        apart *= axes[end].extent;
+        along += (axes[end].extent - 1) * axes[end].stride / axes[begin].stride;
+      }
+      all *= std::min(apart, along);
+    }
+    return all;
+  }
+
+ private:
+  struct Axis {
+    const NaiveAxis* axis;
+    double stride, extent;
+  };
+  std::vector<Axis> axes_;
+};
+
 }  // namespace
 
 TraceMarks find_marks(const schedule::Trace& trace) {
@@ -59,8 +98,7 @@ LoopNest nest_of(const TraceWalk& walk, std::size_t block, const TraceMarks& mar
   }
   double points = 1, statements = 1;
   bool is_straight = true;
-  std::array<double, NaiveAxis::kAccesses> covered;
-  covered.fill(1);
+  std::array<Covered, NaiveAxis::kAccesses> covered;
   for (std::size_t i = walked.loops.size(); i-- > 0;) {
     const WalkedLoop& loop = walk.loops()[walked.loops[i]];
     if (loop.extent <= 1) continue;
@@ -75,8 +113,8 @@ LoopNest nest_of(const TraceWalk& walk, std::size_t block, const TraceMarks& mar
     at.is_straight = is_straight;
     at.points = points *= extent;
     for (std::size_t a = 0; a < covered.size(); ++a) {
-      if (stride_along(at, a) != 0) covered[a] *= extent;
-      at.covered[a] = covered[a];
+      covered[a].add(loop, a);
+      at.covered[a] = covered[a].elements();
     }
     nest.loops.push_back(at);
   }
@@ -141,6 +179,7 @@ std::array<float, kTileNumbers> tile_numbers(const InnerTile& tile, const Comput
   const double loads = tile.whole + tile.single + tile.gathered;
   const auto flag = [](bool is) { return is ? 1.0F : 0.0F; };
   constexpr double kMostSpilled = 2;
+  constexpr float kMostMultiplyAdds = 2;
   return {log_of(tile.width),
           log_of(tile.width / lanes),
           static_cast<float>(tile.width / (tile.vectors * lanes)),
@@ -164,7 +203,7 @@ std::array<float, kTileNumbers> tile_numbers(const InnerTile& tile, const Comput
           flag(tile.stores_whole),
           flag(tile.is_in_sum),
           log_of(lanes),
-          flag(unit.has_fma)};
+          static_cast<float>(unit.multiply_adds) / kMostMultiplyAdds};
 }
 
 std::array<float, kShareNumbers> share_numbers(const LoopNest& nest, const ComputeUnit& unit) {
@@ -175,6 +214,37 @@ std::array<float, kShareNumbers> share_numbers(const LoopNest& nest, const Compu
   const auto threads = static_cast<double>(unit.threads);
   const double busy = pieces / (std::ceil(pieces / threads) * threads);
   return {unit.threads > 1 ? 1.0F : 0.0F, static_cast<float>(busy), log_of(pieces), log_of(points / pieces)};
+}
+
+double traffic_beyond(const LoopNest& nest, double cache_bytes) {
+  constexpr double kBytes = 4;
+  const std::size_t accesses = nest.block ? nest.block->accessed.size() : 0;
+  std::array<double, NaiveAxis::kAccesses> inside;  // elements of each access that the loops inside touch
+  inside.fill(1);
+  std::size_t fitting = 0;
+  for (const NestLoop& at : nest.loops) {
+    if (std::accumulate(at.covered.begin(), at.covered.begin() + accesses, 0.0) * kBytes > cache_bytes) break;
+    inside = at.covered;
+    ++fitting;
+  }
+  double sum = 0;
+  for (std::size_t a = 0; a < accesses; ++a) {
+    double elements = inside[a];
+    for (std::size_t i = fitting; i < nest.loops.size(); ++i)
+      if (i > fitting || stride_along(nest.loops[i], a) != 0)
+        elements *= static_cast<double>(nest.loops[i].loop->extent);
+    sum += elements;
+  }
+  return sum * kBytes;
+}
+
+std::array<float, kTrafficNumbers> traffic_numbers(const LoopNest& nest, const ComputeUnit& unit) {
+  const double points = nest.loops.empty() ? 1 : nest.loops.back().points;
+  std::array<float, kTrafficNumbers> numbers;
+  for (std::size_t i = 0; i < kCacheBytes.size(); ++i)
+    numbers[i] = log_of(traffic_beyond(nest, kCacheBytes[i]) / points);
+  numbers.back() = log_of(unit.l3_bytes_per_cycle);
+  return numbers;
 }
 
 }  // namespace hone::cost

@@ -16,8 +16,9 @@ namespace hone::cost {
 struct ComputeUnit {
   int lanes = 8;  ///< of 32 bits in a register
   int registers = 16;
-  bool has_fma = true;
+  int multiply_adds = 2;  ///< fused, of whole vectors, that a core begins in a cycle; 0: there are none
   int threads = 1;
+  double l3_bytes_per_cycle = 3.5;  ///< that a core reads from the last cache
 
   bool operator==(const ComputeUnit&) const = default;
 };
@@ -71,5 +72,15 @@ std::array<float, kTileNumbers> tile_numbers(const InnerTile& tile, const Comput
 /// pieces of parallel loops are handed out, how many pieces there are, and iterations in each.
 inline constexpr std::size_t kShareNumbers = 4;
 std::array<float, kShareNumbers> share_numbers(const LoopNest& nest, const ComputeUnit& unit);
+
+/// The bytes that a nest reads and writes beyond a cache of this size. What the innermost loops touch stays there as
+/// far as it fits, and what the loop around them does not move stays for its iterations; everything else comes again.
+double traffic_beyond(const LoopNest& nest, double cache_bytes);
+
+/// That for each iteration, as numbers for networks, of caches from an L1 to an L3, about as large as those of targets
+/// are; and how fast a target reads from the last of its own.
+inline constexpr std::array<double, 4> kCacheBytes = {32 << 10, 512 << 10, 2 << 20, 16 << 20};
+inline constexpr std::size_t kTrafficNumbers = kCacheBytes.size() + 1;
+std::array<float, kTrafficNumbers> traffic_numbers(const LoopNest& nest, const ComputeUnit& unit);
 
 }  // namespace hone::cost

@@ -46,7 +46,7 @@ std::array<float, kShareNumbers> share_of(const NaiveBlocks& naive, const Trace&
   return share_numbers(nest_of(walk, naive.main, find_marks(trace)), {.threads = threads});
 }
 
-constexpr ComputeUnit kAvx512 = {16, 32, true}, kAvx2 = {8, 16, true}, kSse = {4, 16, false};
+constexpr ComputeUnit kAvx512 = {16, 32, 2}, kAvx2 = {8, 16, 2}, kSse = {4, 16, 0};
 
 TEST(InnerTile, CountsVectorsOfTheTarget) {
   const NaiveBlocks naive = product();
@@ -65,6 +65,13 @@ TEST(InnerTile, CountsVectorsOfTheTarget) {
   constexpr std::size_t kIsSpilled = 7;
   EXPECT_EQ(tile_numbers(narrow, kSse)[kIsSpilled], 1) << "18 of 16 registers";
   EXPECT_EQ(tile_numbers(half, kAvx2)[kIsSpilled], 0);
+}
+
+TEST(InnerTile, NumbersTellOneMultiplyAddInACycleFromTwo) {
+  const InnerTile tile = tile_of(product(), kTiledProduct, kAvx512);
+  constexpr ComputeUnit kHalves = {16, 32, 1};  // vectors are made of two halves
+  EXPECT_NE(tile_numbers(tile, kAvx512), tile_numbers(tile, kHalves));
+  EXPECT_EQ(tile_numbers(tile, kSse).back(), 0) << "none";
 }
 
 TEST(InnerTile, KnowsHowLongSumsStay) {
@@ -104,6 +111,25 @@ TEST(InnerTile, OfATraceThatSaysNothingIsOneNumber) {
   EXPECT_EQ(tile.run, 32);
   for (const float number : tile_numbers(tile, kAvx2)) EXPECT_TRUE(std::isfinite(number));
   EXPECT_EQ(nest_of(TraceWalk(), 3, {}).loops.size(), 0u);
+}
+
+TEST(Traffic, CountsWhatDoesNotStayInACache) {
+  const NaiveBlocks naive = product();  // C[64, 48] of A[64, 32] and B[32, 48]
+  const TraceWalk walk = walk_of(naive, kTiledProduct);
+  const LoopNest nest = nest_of(walk, naive.main, find_marks(kTiledProduct));
+  const double all = 4 * (64 * 48 + 64 * 32 + 32 * 48);
+  EXPECT_EQ(traffic_beyond(nest, 1e9), all) << "each element once";
+  // A tile of 4 x 16 over all of k: of A and C it is another for each i, and B stays for none but the loop around.
+  const double tile = 4 * (4 * 16 + 4 * 32 + 32 * 16);
+  EXPECT_EQ(traffic_beyond(nest, tile), 4.0 * 16 * (3 * 4 * 16 + 4 * 32 + 3 * 32 * 16))
+      << "B comes with each row of tiles";
+  EXPECT_GT(traffic_beyond(nest, 64), traffic_beyond(nest, tile));
+  const std::array<float, kTrafficNumbers> numbers = traffic_numbers(nest, kAvx2);
+  for (std::size_t i = 0; i < kCacheBytes.size(); ++i) EXPECT_EQ(numbers[i], numbers[0]) << "all of it fits an L1";
+  ComputeUnit fast = kAvx2;
+  fast.l3_bytes_per_cycle = 25;
+  EXPECT_GT(traffic_numbers(nest, fast).back(), numbers.back());
+  for (const float number : traffic_numbers({}, kAvx2)) EXPECT_TRUE(std::isfinite(number));
 }
 
 TEST(ShareNumbers, SayHowManyThreadsAreBusy) {

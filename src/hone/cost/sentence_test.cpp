@@ -198,7 +198,7 @@ TEST_F(Tlp2Sentence, WritesStepsOfLoopsItHasNotMet) {
 
 TEST(SentenceWriter, NamesItsVocabulary) {
   EXPECT_EQ(make_sentence_writer("tlp").value()->schema(), "tlp/1 25x22 CI,RE,AN,RF,CHW,SP,CR,CA,FU,FSP,PR");
-  EXPECT_THAT(make_sentence_writer("tlp2").value()->schema(), HasSubstr("tlp2/3 32x92 split,fuse,"));
+  EXPECT_THAT(make_sentence_writer("tlp2").value()->schema(), HasSubstr("tlp2/4 32x97 split,fuse,"));
   const auto none = make_sentence_writer("latin");
   ASSERT_FALSE(none);
   EXPECT_THAT(none.error().message, HasSubstr("'latin' of sentences, only: tlp, tlp-gpu, tlp2"));

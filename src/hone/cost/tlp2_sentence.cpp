@@ -43,7 +43,7 @@ constexpr std::array<std::string_view, 32> kTlp2Words = {"split",
                                                          "(axis)",
                                                          "(tile)"};
 
-constexpr SentenceShape kTlp2Shape = {32, 64 + kTileNumbers + kShareNumbers};
+constexpr SentenceShape kTlp2Shape = {32, 64 + kTileNumbers + kShareNumbers + kTrafficNumbers};
 
 // Where the groups of columns begin.
 constexpr std::size_t kWord = 1, kLoop = 33, kBlock = 47, kNumbers = 53, kPlace = 61, kTile = 64;
@@ -132,7 +132,7 @@ class Tlp2Writer : public SentenceWriter {
 
   SentenceShape shape() const override { return kTlp2Shape; }
   std::string schema() const override {
-    return fmt::format("tlp2/3 {}x{} {}", kTlp2Shape.rows, kTlp2Shape.columns, fmt::join(kTlp2Words, ","));
+    return fmt::format("tlp2/4 {}x{} {}", kTlp2Shape.rows, kTlp2Shape.columns, fmt::join(kTlp2Words, ","));
   }
 
   std::size_t write(const NaiveBlocks& naive, const schedule::Trace& trace, std::span<float> sentence) override {
@@ -152,6 +152,7 @@ class Tlp2Writer : public SentenceWriter {
     const LoopNest nest = nest_of(walk_, naive.main, marks_);
     std::ranges::copy(tile_numbers(inner_tile(nest, unit_), unit_), tile.begin() + kTile);
     std::ranges::copy(share_numbers(nest, unit_), tile.begin() + kTile + kTileNumbers);
+    std::ranges::copy(traffic_numbers(nest, unit_), tile.begin() + kTile + kTileNumbers + kShareNumbers);
     return used_;
   }
 

@@ -18,6 +18,7 @@ namespace hone::cost {
 /// | 61–63 | the place in a list of loops, its length, and the place of the row |
 /// | 64–87 | of the first row, about the innermost loops: see tile_numbers in loop_nest.h |
 /// | 88–91 | of the first row, about threads: see share_numbers there |
+/// | 92–96 | of the first row, about caches: see traffic_numbers there |
 std::unique_ptr<SentenceWriter> make_tlp2_writer(const ComputeUnit& unit);
 
 }  // namespace hone::cost

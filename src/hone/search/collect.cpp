@@ -50,7 +50,7 @@ struct Drawn {
     Candidate candidate;
   };
   std::size_t place = 0;         ///< in the data set
-  std::optional<Origin> origin;  ///< none: it was drawn for a target that is not measured on here
+  std::optional<Origin> origin;  ///< none: it is in no space of the targets that are measured on here
   schedule::KernelProgram program;
 };
 
@@ -236,21 +236,31 @@ class Collector {
         else if (space::size_of(**space) > 1)
           sources_.push_back({*std::move(space), t});
       }
-    for (Drawn& drawn : drawn_) {
-      const cost::DatasetProgram& known = file_.data().programs[drawn.place];
-      for (std::size_t s = 0; s < sources_.size() && !drawn.origin; ++s) {
-        if (targets_[sources_[s].target] != known.drawn_for) continue;
-        const Result<Candidate> candidate = space::parse_candidate(*sources_[s].space, known.candidate);
-        if (candidate) drawn.origin = Drawn::Origin{s, *candidate};
-      }
+    for (Drawn& drawn : drawn_) drawn.origin = find_origin(file_.data().programs[drawn.place]);
+  }
+
+  /// The candidate that a program comes from. What was drawn for targets of other machines is often in the spaces of
+  /// ours too: then the candidate makes the same program there.
+  std::optional<Drawn::Origin> find_origin(const cost::DatasetProgram& known) const {
+    const bool is_ours = std::find(targets_.begin(), targets_.end(), known.drawn_for) != targets_.end();
+    for (std::size_t s = 0; s < sources_.size(); ++s) {
+      if (is_ours && targets_[sources_[s].target] != known.drawn_for) continue;
+      const space::Space& space = *sources_[s].space;
+      const Result<Candidate> candidate = space::parse_candidate(space, known.candidate);
+      if (candidate && (is_ours || makes(space, *candidate, known.hash))) return Drawn::Origin{s, *candidate};
     }
+    return std::nullopt;
+  }
+
+  static bool makes(const space::Space& space, const Candidate& candidate, const std::string& hash) {
+    const Result<schedule::Schedule> built = space.build(candidate);
+    return built && ir::to_string(ir::structural_hash(built->program())) == hash;
   }
 
   /// Draws programs until there are so many; false if no more are found.
   Result<bool> draw(std::size_t wanted, std::size_t round) {
     if (sources_.empty()) return false;
-    if (round == 0)
-      for (std::size_t s = 0; s < sources_.size(); ++s) HONE_TRY(take({{s, sources_[s].space->first()}}));
+    for (std::size_t s = 0; s < sources_.size(); ++s) HONE_TRY(take({{s, sources_[s].space->first()}}));
     std::vector<std::vector<std::size_t>> parents;
     for (const std::size_t target : targets_) parents.push_back(fastest(target));
     std::size_t barren = 0;

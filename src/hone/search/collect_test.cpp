@@ -1,5 +1,6 @@
 #include "hone/search/collect.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@
 #include "hone/ir/equal.h"
 #include "hone/ir/text.h"
 #include "hone/schedule/trace.h"
+#include "hone/space/make_space.h"
 #include "hone/tensor/definitions.h"
 #include "hone/tensor/lower.h"
 
@@ -138,6 +140,11 @@ TEST_F(CollectTest, AnotherMachineMeasuresWhatItDidNotDraw) {
   const cost::Dataset more = cost::read_dataset(file_).value();
   EXPECT_GT(more.programs.size(), before);
   EXPECT_EQ(more.programs.back().drawn_for, 1u) << "new ones come from the spaces of this machine";
+  const auto mapping = space::make_space("mapping", *known.task, here).value();
+  const std::string first = ir::to_string(ir::structural_hash(mapping->build(mapping->first())->program()));
+  EXPECT_TRUE(std::ranges::any_of(more.programs, [&](const cost::DatasetProgram& program) {
+    return program.hash == first;
+  })) << "what the rules choose for this machine is among them";
 }
 
 TEST_F(CollectTest, NoTaskGetsMoreBeforeAllHaveSome) {
