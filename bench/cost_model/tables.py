@@ -169,7 +169,8 @@ def tables(scores: Scores, targets: list[str]) -> str:
                 is_usual = (body, loss) == ("attention", "rank")
                 row.append(pair(scores, f"{kind} for {names[0]}" if is_usual else f"{kind} {body} {loss}", names[0]))
             rows.append(row)
-    text += f"\n## What matters, on {names[0]}\n\n" + table(["body", "loss", "tlp", "tlp2"], rows)
+    if any((f"{kind} lstm rank", names[0]) in scores.top for kind in ("tlp", "tlp2")):
+        text += f"\n## What matters, on {names[0]}\n\n" + table(["body", "loss", "tlp", "tlp2"], rows)
 
     rows = []
     for name in names:
