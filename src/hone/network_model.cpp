@@ -3,15 +3,12 @@
 #include <cstdlib>
 #include <list>
 
-#include "hone/cost/handover.h"
 #include "hone/cost/sentence.h"
+#include "hone/cost/store_model.h"
 #include "hone/shipped_network.h"
 
 namespace hone {
 namespace {
-
-/// Measurements of a task from which on trees know it better than a network that saw other tasks.
-constexpr std::size_t kHandover = 48;
 
 class NetworkModel final : public cost::CostModel {
  public:
@@ -113,8 +110,7 @@ Result<std::unique_ptr<cost::CostModel>> make_any_cost_model(std::string_view na
   HONE_TRY(Network network, load_network(file));
   HONE_TRY(std::unique_ptr<cost::CostModel> trained, make_network_model(name, std::move(network), target, options));
   if (name != "auto") return trained;
-  HONE_TRY(std::unique_ptr<cost::CostModel> trees, cost::make_cost_model("ansor", options));
-  return cost::make_handover_model("auto", std::move(trained), std::move(trees), kHandover);
+  return cost::make_corrected_model("auto", std::move(trained), options);
 }
 
 }  // namespace hone

@@ -14,20 +14,25 @@ constexpr float kLeastHessian = 1e-16F, kLeastWeight = 0.05F;
 
 }  // namespace
 
-SumOfRows::SumOfRows(std::span<const std::uint32_t> first_rows, std::span<const float> labels)
-    : first_rows_(first_rows), labels_(labels) {
+float weight_of(float label) { return std::max(label, kLeastWeight); }
+
+SumOfRows::SumOfRows(std::span<const std::uint32_t> first_rows, std::span<const float> labels,
+                     std::span<const float> margins)
+    : first_rows_(first_rows), labels_(labels), margins_(margins) {
   HONE_CHECK(first_rows.size() == labels.size() + 1, "{} programs have {} labels", first_rows.size(), labels.size());
+  HONE_CHECK(margins.empty() || margins.size() == labels.size(), "{} programs have {} margins", labels.size(),
+             margins.size());
 }
 
 float SumOfRows::score(std::size_t program, std::span<const float> sums) const {
-  float score = 0;
+  float score = margins_.empty() ? 0 : margins_[program];
   for (std::uint32_t row = first_rows_[program]; row < first_rows_[program + 1]; ++row) score += sums[row];
   return score;
 }
 
 void SumOfRows::gradient(std::span<const float> sums, std::span<float> first, std::span<float> second) const {
   for (std::size_t p = 0; p < labels_.size(); ++p) {
-    const float weight = std::max(labels_[p], kLeastWeight), slope = weight * (score(p, sums) - labels_[p]);
+    const float weight = weight_of(labels_[p]), slope = weight * (score(p, sums) - labels_[p]);
     for (std::uint32_t row = first_rows_[p]; row < first_rows_[p + 1]; ++row) {
       first[row] = slope;
       second[row] = weight;

@@ -14,8 +14,10 @@ namespace hone::cost {
 /// that failures, whose y is 0, are seen at all.
 class SumOfRows {
  public:
-  /// Program p has the rows from first_rows[p] to first_rows[p + 1], and the label labels[p] in [0, 1].
-  SumOfRows(std::span<const std::uint32_t> first_rows, std::span<const float> labels);
+  /// Program p has the rows from first_rows[p] to first_rows[p + 1], and the label labels[p] in [0, 1]. With `margins`,
+  /// its score is margins[p] plus that sum.
+  SumOfRows(std::span<const std::uint32_t> first_rows, std::span<const float> labels,
+            std::span<const float> margins = {});
 
   void gradient(std::span<const float> sums, std::span<float> first, std::span<float> second) const;
   /// The root mean square error of the scores.
@@ -25,8 +27,11 @@ class SumOfRows {
   float score(std::size_t program, std::span<const float> sums) const;
 
   std::span<const std::uint32_t> first_rows_;
-  std::span<const float> labels_;
+  std::span<const float> labels_, margins_;
 };
+
+/// How much a program with this label counts.
+float weight_of(float label);
 
 /// Squared error, the scores being `margins` plus the sums of trees.
 void squared_gradient(std::span<const float> sums, std::span<const float> margins, std::span<const float> labels,

@@ -25,6 +25,17 @@ TEST(SumOfRows, GradientsOfTheKnownVectors) {
   EXPECT_NEAR(objective.loss(sums), std::sqrt((0.25 + 0.0225 + 0.25) / 3), 1e-6);
 }
 
+TEST(SumOfRows, TreesLearnWhatMarginsLeave) {
+  const std::vector<std::uint32_t> first_rows = {0, 2, 3};
+  const Floats labels = {1, 0.5F}, sums = {0.25F, 0.25F, 0}, margins = {0.25F, 0.5F};
+  const SumOfRows objective(first_rows, labels, margins);
+  Floats first(3), second(3);
+  objective.gradient(sums, first, second);
+  EXPECT_EQ(first, (Floats{-0.25F, -0.25F, 0}));
+  EXPECT_EQ(second, (Floats{1, 1, 0.5F}));
+  EXPECT_NEAR(objective.loss(sums), std::sqrt(0.0625 / 2), 1e-6);
+}
+
 TEST(SquaredError, MarginsCountAsIfTheyWereTrees) {
   const Floats sums = {1, 2}, margins = {0.5F, 0}, labels = {1, 1};
   Floats first(2), second(2);

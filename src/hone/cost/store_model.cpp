@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "hone/cost/byte_reader.h"
 #include "hone/cost/model_file.h"
 #include "hone/cost/objectives.h"
 #include "hone/cost/parallel_chunks.h"
@@ -20,21 +21,75 @@ Result<const ir::Function*> program_of(const Subject& subject) {
   return subject.program;
 }
 
+/// Weighted means of what a prior says of the samples of a task, and of their labels.
+struct TaskMeans {
+  double weight = 0, expected = 0, label = 0;
+};
+
+std::vector<TaskMeans> means_of(const SampleSet& samples, std::span<const float> expected) {
+  std::vector<TaskMeans> means(samples.tasks().size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const SampleSet::Sample& sample = samples.samples()[i];
+    const double label = samples.label(sample), weight = weight_of(samples.label(sample));
+    TaskMeans& mean = means[sample.task];
+    mean.weight += weight;
+    mean.expected += weight * expected[i];
+    mean.label += weight * label;
+  }
+  for (TaskMeans& mean : means) {
+    mean.expected /= mean.weight;
+    mean.label /= mean.weight;
+  }
+  return means;
+}
+
+/// The slope of labels over what a prior says, within tasks. What is measured is what looked good, so that few samples
+/// tell little of it: so many count as if they had the usual slope.
+double slope_of(const SampleSet& samples, std::span<const float> expected) {
+  constexpr double kUsual = 0.1, kUsualSamples = 16;
+  const std::vector<TaskMeans> means = means_of(samples, expected);
+  double both = kUsualSamples * kUsual, square = kUsualSamples;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const SampleSet::Sample& sample = samples.samples()[i];
+    const double label = samples.label(sample), x = expected[i] - means[sample.task].expected;
+    both += weight_of(samples.label(sample)) * x * (label - means[sample.task].label);
+    square += weight_of(samples.label(sample)) * x * x;
+  }
+  return std::max(0.0, both / square);
+}
+
+/// What a prior says on the scale of labels.
+std::vector<float> margins(const SampleSet& samples, std::span<const float> expected, double slope) {
+  const std::vector<TaskMeans> means = means_of(samples, expected);
+  std::vector<float> found;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const TaskMeans& mean = means[samples.samples()[i].task];
+    found.push_back(static_cast<float>(mean.label + slope * (expected[i] - mean.expected)));
+  }
+  return found;
+}
+
 class StoreModel final : public CostModel {
  public:
-  explicit StoreModel(const ModelOptions& options) : options_(options), rng_(options.seed) {}
+  StoreModel(std::string_view name, std::unique_ptr<CostModel> prior, const ModelOptions& options)
+      : name_(name), prior_(std::move(prior)), options_(options), rng_(options.seed) {}
 
-  std::string_view name() const override { return "ansor"; }
+  std::string_view name() const override { return name_; }
   TransfersTo transfers_to() const override { return TransfersTo::All; }
 
-  bool is_trained(std::string_view, std::string_view) const override { return trees_.size() > 0; }
+  bool is_trained(std::string_view task, std::string_view family) const override {
+    return trees_.size() > 0 || (prior_ && prior_->is_trained(task, family));
+  }
 
   Result<std::vector<double>> predict(std::span<const Subject> subjects) override {
     std::vector<double> scores(subjects.size());
-    if (!is_trained({}, {})) {
+    if (prior_) {
+      HONE_TRY(scores, prior_->predict(subjects));
+      for (double& score : scores) score *= slope_;
+    } else if (trees_.size() == 0) {
       for (double& score : scores) score = rng_.unit();
-      return scores;
     }
+    if (trees_.size() == 0) return scores;
     HONE_TRY(for_chunks(subjects.size(), kChunk, options_.threads, [&](std::size_t begin, std::size_t end) {
       return score(subjects.subspan(begin, end - begin), std::span(scores).subspan(begin, end - begin));
     }));
@@ -55,15 +110,24 @@ class StoreModel final : public CostModel {
         }));
     SampleSet samples = samples_;
     for (std::size_t i = 0; i < subjects.size(); ++i) samples.add(subjects[i], seconds[i], features[i]);
-    HONE_TRY(BoostedTrees trees, fit(samples));
-    samples_ = std::move(samples);
-    trees_ = std::move(trees);
-    return {};
+    std::vector<float> expected = expected_;
+    if (prior_) {
+      HONE_TRY(const std::vector<double> scores, prior_->predict(subjects));
+      expected.insert(expected.end(), scores.begin(), scores.end());
+    }
+    return take(std::move(samples), std::move(expected));
   }
 
   Result<void> save(const std::filesystem::path& file) const override {
     HONE_TRY(std::string trees, trees_.to_bytes());
-    return write_model_file(file, identity(), {{"samples", samples_.to_bytes()}, {"trees", std::move(trees)}});
+    std::vector<Section> sections = {{"samples", samples_.to_bytes()}, {"trees", std::move(trees)}};
+    if (prior_) {
+      std::string bytes;
+      append(bytes, slope_);
+      for (const float score : expected_) append(bytes, score);
+      sections.push_back({"prior", std::move(bytes)});
+    }
+    return write_model_file(file, identity(), sections);
   }
 
   Result<void> load(const std::filesystem::path& file) override {
@@ -79,8 +143,21 @@ class StoreModel final : public CostModel {
     if (trees.size() > 0 && trees.columns() != kStoreFeatures)
       return error(ErrorCode::ParseError, "model file '{}' has trees over {} features, not {}", file.string(),
                    trees.columns(), kStoreFeatures);
+    double slope = 1;
+    std::vector<float> expected;
+    if (prior_) {
+      HONE_TRY(const std::string_view bytes, find_section(sections, "prior", file));
+      ByteReader reader(bytes);
+      HONE_TRY(slope, reader.number<double>());
+      for (std::size_t i = 0; i < samples.samples().size(); ++i) {
+        HONE_TRY(const float score, reader.number<float>());
+        expected.push_back(score);
+      }
+    }
     samples_ = std::move(samples);
     trees_ = std::move(trees);
+    slope_ = slope;
+    expected_ = std::move(expected);
     return {};
   }
 
@@ -98,15 +175,26 @@ class StoreModel final : public CostModel {
     HONE_TRY(const std::vector<float> sums, trees_.predict(rows, rows.size() / kStoreFeatures));
     std::size_t row = 0;
     for (std::size_t i = 0; i < subjects.size(); ++i) {
-      scores[i] = std::accumulate(sums.begin() + static_cast<std::ptrdiff_t>(row),
-                                  sums.begin() + static_cast<std::ptrdiff_t>(row + counts[i]), 0.0);
+      scores[i] += std::accumulate(sums.begin() + static_cast<std::ptrdiff_t>(row),
+                                   sums.begin() + static_cast<std::ptrdiff_t>(row + counts[i]), 0.0);
       row += counts[i];
     }
     return {};
   }
 
+  /// Replaces what is known, and fits trees to it.
+  Result<void> take(SampleSet samples, std::vector<float> expected) {
+    const double slope = prior_ ? slope_of(samples, expected) : 1;
+    HONE_TRY(BoostedTrees trees, fit(samples, prior_ ? margins(samples, expected, slope) : std::vector<float>()));
+    samples_ = std::move(samples);
+    expected_ = std::move(expected);
+    slope_ = slope;
+    trees_ = std::move(trees);
+    return {};
+  }
+
   /// No trees if there is no candidate yet that ran.
-  Result<BoostedTrees> fit(const SampleSet& samples) const {
+  Result<BoostedTrees> fit(const SampleSet& samples, const std::vector<float>& margins) const {
     std::vector<std::uint32_t> first_rows = {0};
     std::vector<float> labels;
     float sum = 0;
@@ -117,7 +205,7 @@ class StoreModel final : public CostModel {
     }
     if (sum == 0 || samples.values().empty()) return BoostedTrees();
     const Matrix rows{.columns = kStoreFeatures, .values = {samples.values().begin(), samples.values().end()}};
-    const SumOfRows objective(first_rows, labels);
+    const SumOfRows objective(first_rows, labels, margins);
     TreeSettings settings = kStoreTrees;
     settings.seed = options_.seed;
     HONE_TRY(BoostedTrees trees, BoostedTrees::fit(
@@ -130,16 +218,25 @@ class StoreModel final : public CostModel {
     return trees;
   }
 
+  std::string name_;
+  std::unique_ptr<CostModel> prior_;
   ModelOptions options_;
   Rng rng_;
   SampleSet samples_;
+  std::vector<float> expected_;  // what the prior said of each sample
+  double slope_ = 1;             // of labels over what the prior says
   BoostedTrees trees_;
 };
 
 }  // namespace
 
 std::unique_ptr<CostModel> make_store_model(const ModelOptions& options) {
-  return std::make_unique<StoreModel>(options);
+  return std::make_unique<StoreModel>("ansor", nullptr, options);
+}
+
+std::unique_ptr<CostModel> make_corrected_model(std::string_view name, std::unique_ptr<CostModel> prior,
+                                                const ModelOptions& options) {
+  return std::make_unique<StoreModel>(name, std::move(prior), options);
 }
 
 }  // namespace hone::cost

@@ -20,4 +20,9 @@ inline constexpr TreeSettings kStoreTrees = {.depth = 10,
 /// task has a new best.
 std::unique_ptr<CostModel> make_store_model(const ModelOptions& options);
 
+/// The same on top of a model that was trained before: its scores, brought to the scale of labels, are where the trees
+/// start from, so that they learn what it gets wrong. Until something is measured, its scores are the scores.
+std::unique_ptr<CostModel> make_corrected_model(std::string_view name, std::unique_ptr<CostModel> prior,
+                                                const ModelOptions& options);
+
 }  // namespace hone::cost

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "hone/cost/metrics.h"
 #include "hone/cost/model_file.h"
 #include "hone/cost/synthetic_test.h"
 
@@ -36,7 +35,7 @@ TEST(StoreModel, OneTaskTeachesAboutAnother) {
   const auto model = make_store_model({.seed = 1});
   ASSERT_TRUE(model->update(small.subjects, small.seconds));
   ASSERT_TRUE(model->update(large.subjects, large.seconds));
-  EXPECT_GT(pairwise_accuracy(model->predict(others.subjects).value(), others.throughput), 0.8);
+  EXPECT_GT(accuracy(*model, others), 0.8);
 }
 
 TEST(StoreModel, LabelsFollowTheBestOfEachTask) {
@@ -47,7 +46,61 @@ TEST(StoreModel, LabelsFollowTheBestOfEachTask) {
   const auto model = make_store_model({.seed = 1});
   ASSERT_TRUE(model->update(data.subjects, data.seconds));
   ASSERT_TRUE(model->update(slow.subjects, slow.seconds));
-  EXPECT_GT(pairwise_accuracy(model->predict(data.subjects).value(), data.throughput), 0.85);
+  EXPECT_GT(accuracy(*model, data), 0.85);
+}
+
+/// Knows everything about the synthetic schedules but what threads are worth, on a scale of its own.
+class BlindToThreads final : public CostModel {
+ public:
+  std::string_view name() const override { return "blind to threads"; }
+  bool is_trained(std::string_view, std::string_view) const override { return true; }
+  Result<std::vector<double>> predict(std::span<const Subject> subjects) override {
+    std::vector<double> scores;
+    for (const Subject& subject : subjects) {
+      const Tiles tiles{static_cast<std::int64_t>(subject.knobs[0]), static_cast<std::int64_t>(subject.knobs[1]),
+                        static_cast<std::int64_t>(subject.knobs[2])};
+      scores.push_back(100 - 10 * std::log(tiles.seconds(64)));
+    }
+    return scores;
+  }
+  Result<void> update(std::span<const Subject>, std::span<const double>) override { return {}; }
+  Result<void> save(const std::filesystem::path&) const override { return {}; }
+  Result<void> load(const std::filesystem::path&) override { return {}; }
+};
+
+TEST(CorrectedModel, SaysWhatThePriorSaysUntilSomethingIsMeasured) {
+  const Data data = make_data(64, 50, 1);
+  const auto model = make_corrected_model("auto", std::make_unique<BlindToThreads>(), {.seed = 1});
+  EXPECT_EQ(model->name(), "auto");
+  EXPECT_TRUE(model->is_trained("matmul 64"));
+  EXPECT_EQ(model->predict(data.subjects).value(), BlindToThreads().predict(data.subjects).value());
+}
+
+TEST(CorrectedModel, IsBetterThanThePriorAndThanTreesAlone) {
+  const Data known = make_data(64, 32, 2), others = make_data(64, 300, 3);
+  const auto corrected = make_corrected_model("auto", std::make_unique<BlindToThreads>(), {.seed = 1});
+  const auto trees = make_store_model({.seed = 1});
+  ASSERT_TRUE(corrected->update(known.subjects, known.seconds));
+  ASSERT_TRUE(trees->update(known.subjects, known.seconds));
+  BlindToThreads prior;
+  EXPECT_GT(accuracy(*corrected, others), accuracy(prior, others) + 0.02);
+  EXPECT_GT(accuracy(*corrected, others), accuracy(*trees, others) + 0.02);
+}
+
+TEST(CorrectedModel, IsTheSameAfterItWasWrittenAndRead) {
+  const Data known = make_data(64, 32, 2), others = make_data(64, 50, 3);
+  const auto model = make_corrected_model("auto", std::make_unique<BlindToThreads>(), {.seed = 1});
+  ASSERT_TRUE(model->update(known.subjects, known.seconds));
+  const auto file = std::filesystem::temp_directory_path() / fmt::format("hone_corrected_model_{}", ::getpid());
+  ASSERT_TRUE(model->save(file));
+  const auto read = make_corrected_model("auto", std::make_unique<BlindToThreads>(), {.seed = 1});
+  ASSERT_TRUE(read->load(file));
+  const Result<void> as_trees = make_store_model({})->load(file);
+  std::filesystem::remove(file);
+  EXPECT_EQ(read->predict(others.subjects).value(), model->predict(others.subjects).value());
+  ASSERT_FALSE(as_trees);
+  EXPECT_THAT(as_trees.error().message, HasSubstr("auto"));
+  ASSERT_TRUE(read->update(known.subjects, known.seconds)) << "it goes on learning";
 }
 
 }  // namespace

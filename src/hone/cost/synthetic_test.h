@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hone/cost/cost_model.h"
+#include "hone/cost/metrics.h"
 #include "hone/cost/testing_test.h"
 #include "hone/schedule/primitives.h"
 #include "hone/support/rng.h"
@@ -83,6 +84,11 @@ inline Data make_data(std::int64_t size, std::size_t count, std::uint64_t seed) 
     data.throughput.push_back(1 / candidate.seconds);
   }
   return data;
+}
+
+/// How many pairs of candidates a model puts in the right order.
+inline double accuracy(CostModel& model, const Data& data) {
+  return pairwise_accuracy(model.predict(data.subjects).value(), data.throughput);
 }
 
 }  // namespace hone::cost

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "hone/cost/metrics.h"
 #include "hone/cost/synthetic_test.h"
 
 namespace hone::cost {
@@ -18,10 +17,6 @@ std::unique_ptr<CostModel> make_experienced(std::string_view name) {
     EXPECT_TRUE(model->update(data.subjects, data.seconds));
   }
   return model;
-}
-
-double accuracy(CostModel& model, const Data& data) {
-  return pairwise_accuracy(model.predict(data.subjects).value(), data.throughput);
 }
 
 class Transfer : public ::testing::TestWithParam<std::string_view> {};

@@ -1,6 +1,7 @@
 #include "hone/search/transfer.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 
 #include "hone/ir/text.h"
@@ -50,11 +51,12 @@ std::vector<measure::Record> spread(std::vector<measure::Record> all, std::size_
 
 /// Trials of one task, their programs made anew.
 struct Lesson {
+  ir::Function naive;
   std::vector<schedule::Program> programs;
   std::vector<schedule::Trace> traces;
   std::vector<double> seconds;
 
-  Lesson(const std::vector<measure::Record>& records, const ir::Function& naive) {
+  Lesson(const std::vector<measure::Record>& records, ir::Function computes) : naive(std::move(computes)) {
     for (const measure::Record& record : records) {
       Result<schedule::Trace> trace = schedule::parse_trace(record.trace);
       if (!trace) continue;
@@ -69,7 +71,8 @@ struct Lesson {
   std::vector<cost::Subject> subjects(const OtherTask& task) const {
     std::vector<cost::Subject> subjects;
     for (std::size_t i = 0; i < programs.size(); ++i)
-      subjects.push_back({.task = task.key, .family = task.family, .program = &programs[i], .trace = &traces[i]});
+      subjects.push_back(
+          {.task = task.key, .family = task.family, .program = &programs[i], .trace = &traces[i], .naive = &naive});
     return subjects;
   }
 };
@@ -83,7 +86,7 @@ Result<std::size_t> learn_from_records(cost::CostModel& model, const measure::Re
   HONE_TRY(const auto groups, others(model, records, target, tasks));
   const std::size_t most =
       model.transfers_to() == cost::TransfersTo::All ? options.most_of_all : options.most_of_family;
-  std::vector<Lesson> lessons;
+  std::deque<Lesson> lessons;  // subjects point into them
   std::vector<cost::Subject> subjects;
   std::vector<double> seconds;
   for (const auto& [name, group] : groups) {
