@@ -1,11 +1,12 @@
 /// Scores cost models on the networks for testing: which share of the best speed their favourites reach (top-1, top-5),
 /// and how many candidates they score in a second.
 ///
-///     bench_cost_model DATA [MODEL.onnx...] [--margin X...] [--only-networks] [--seed N]
+///     bench_cost_model DATA [MODEL.onnx...] [--margin X...] [--only-networks] [--worst N] [--seed N]
 ///
 /// Beside the networks it scores choosing at random, the rules that choose without a model, and boosted trees fitted to
 /// the training part of the same data. Prints a table to stderr and one JSON line per figure to stdout.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fmt/core.h>
@@ -31,6 +32,7 @@ struct CostModelBench {
   std::vector<double> margins;
   std::uint64_t seed = 1;
   bool only_networks = false;
+  std::size_t worst = 0;
 };
 
 void print(const std::string& model, const std::string& target, const std::vector<cost::TopScores>& scores,
@@ -128,11 +130,32 @@ Result<void> score_baselines(const cost::Dataset& data, std::uint64_t seed) {
   return {};
 }
 
+/// The tasks whose favourites cost the networks for testing most.
+void print_worst(const cost::Dataset& data, const cost::TrainingSet& test, const HeadScores& head, std::size_t most) {
+  struct Loss {
+    double seconds;
+    std::string text;
+  };
+  std::vector<Loss> losses;
+  for (const cost::TaskScore& one : cost::evaluate_each_task(data, test, head.target, head.scores))
+    for (const auto& [network, calls] : data.tasks[one.task].networks)
+      if (cost::is_test_network(network))
+        losses.push_back({calls * (one.top_1 - one.best),
+                          fmt::format("{:<14} {:>2.0f} x {:>8.4f} ms, top-1 {:.3f}, top-5 {:.3f}: {}, {} Mflop",
+                                      network, calls, one.best * 1e3, one.best / one.top_1, one.best / one.top_5,
+                                      data.tasks[one.task].name, std::llround(data.tasks[one.task].flops * 1e-6))});
+  std::sort(losses.begin(), losses.end(), [](const Loss& a, const Loss& b) { return a.seconds > b.seconds; });
+  for (std::size_t i = 0; i < std::min(most, losses.size()); ++i)
+    fmt::print(stderr, "  loses {:>7.3f} ms: {}\n", losses[i].seconds * 1e3, losses[i].text);
+}
+
 /// What is tested with, by the language of its sentences: written once for all networks that read it.
 using TestSets = std::map<std::string, cost::TrainingSet>;
 
-Result<void> score_network(const cost::Dataset& data, const std::string& file, const std::vector<double>& margins,
-                           std::uint64_t seed, TestSets& sets) {
+Result<void> score_network(const cost::Dataset& data, const std::string& file, const CostModelBench& options,
+                           TestSets& sets) {
+  const std::vector<double>& margins = options.margins;
+  const std::uint64_t seed = options.seed;
   HONE_TRY(Network network, Network::load(file));
   const std::string language = cost::language_of(network.spec());
   if (!sets.contains(language)) {
@@ -146,6 +169,7 @@ Result<void> score_network(const cost::Dataset& data, const std::string& file, c
     print(std::filesystem::path(file).stem().string(), target,
           cost::evaluate_networks(data, test, head.target, head.scores, cost::is_test_network), seed, head.per_second);
     fmt::print(stderr, "{:.0f} candidates a second\n", head.per_second);
+    print_worst(data, test, head, options.worst);
     if (margins.empty()) continue;
     HONE_TRY(const std::optional<std::vector<double>> rules, rule_scores(data, test, head.target));
     if (!rules) return error(ErrorCode::NotFound, "--margin: what rules choose was not measured on '{}'", target);
@@ -164,8 +188,7 @@ Result<void> run(const CostModelBench& options) {
   fmt::print(stderr, "{:<28} {:<14} {:>6} {:>6} {:>5}  {}\n", "model", "network", "top-1", "top-5", "tasks", "target");
   if (!options.only_networks) HONE_TRY(score_baselines(data, options.seed));
   TestSets sets;
-  for (const std::string& model : options.models)
-    HONE_TRY(score_network(data, model, options.margins, options.seed, sets));
+  for (const std::string& model : options.models) HONE_TRY(score_network(data, model, options, sets));
   return {};
 }
 
@@ -179,6 +202,7 @@ int main(int argc, char** argv) {
   app.add_option("models", options.models, "networks, as hone cost-model train writes them");
   app.add_option("--margin", options.margins, "choose as the rules do unless something scores better by this");
   app.add_flag("--only-networks", options.only_networks, "leave out what is fitted here");
+  app.add_option("--worst", options.worst, "show so many of the tasks that lose most by what a network chooses");
   app.add_option("--seed", options.seed, "of the trees and of choosing at random");
   CLI11_PARSE(app, argc, argv);
   const hone::Result<void> status = hone::bench::run(options);

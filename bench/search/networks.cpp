@@ -48,7 +48,7 @@ struct Searched {
   double seconds = 0;                                         ///< that the search took in all
 
   /// What led a task in the end; null if nothing did.
-  const Lead* last(std::size_t task) const {
+  Lead* last(std::size_t task) {
     const auto found = std::find_if(leads.rbegin(), leads.rend(), [&](const Lead& lead) { return lead.task == task; });
     return found == leads.rend() ? nullptr : &*found;
   }
@@ -124,12 +124,12 @@ Result<Searched> search_network(const std::vector<search::TuneTask>& tasks, cons
 /// Times what led each task of a search in turns with what led it at the end of the one it is compared with, and gives
 /// what one run of all kernels of the latter takes. The fastest of many trials is a lucky one, and the more so the more
 /// trials there were; so times of trials do not tell when a search was as far as another.
-Result<double> time_leads(const std::vector<search::TuneTask>& tasks, Searched& search, const Searched& goal,
+Result<double> time_leads(const std::vector<search::TuneTask>& tasks, Searched& search, Searched& goal,
                           const codegen::Target& target) {
   constexpr std::size_t kAtOnce = 7;
   double sum = 0;
   for (std::size_t task = 0; task < tasks.size(); ++task) {
-    const Searched::Lead* const rival = goal.last(task);
+    Searched::Lead* const rival = goal.last(task);
     if (!rival) continue;
     std::vector<Searched::Lead*> leads;
     for (Searched::Lead& lead : search.leads)
@@ -146,10 +146,27 @@ Result<double> time_leads(const std::vector<search::TuneTask>& tasks, Searched& 
       for (std::size_t i = begin; i < end; ++i) leads[i]->ns = times[i - begin + 1] / times[0];
     }
     const double ns = *std::min_element(rival_ns.begin(), rival_ns.end());
+    rival->ns = ns;
     for (Searched::Lead* const lead : leads) lead->ns *= ns;
     sum += tasks[task].weight * ns;
   }
   return sum;
+}
+
+/// The tasks that a search left furthest behind another one.
+void print_behind(const std::vector<search::TuneTask>& tasks, Searched& search, Searched& goal) {
+  constexpr double kWorthTelling = 0.002;
+  double sum = 0;
+  for (std::size_t i = 0; i < tasks.size(); ++i)
+    if (const Searched::Lead* const lead = goal.last(i)) sum += tasks[i].weight * lead->ns;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const Searched::Lead *const mine = search.last(i), *const lead = goal.last(i);
+    if (!mine || !lead) continue;
+    const double lost = tasks[i].weight * (mine->ns - lead->ns);
+    if (std::abs(lost) > kWorthTelling * sum)
+      fmt::print(stderr, "  {} {}: {:.4f} ms against {:.4f}, {:+.1f} % of the network; {} against {}\n", i,
+                 tasks[i].name, mine->ns * 1e-6, lead->ns * 1e-6, 100 * lost / sum, mine->candidate, lead->candidate);
+  }
 }
 
 }  // namespace
@@ -188,14 +205,15 @@ Result<Report> tlp_claim(const ClaimOptions& options) {
     if (!options.wants(network)) continue;
     HONE_TRY(const std::vector<search::TuneTask> tasks,
              tasks_of(options.models / (std::string(network) + ".onnx"), options.target));
-    HONE_TRY(const Searched trees, search_network(tasks, "gbt", "", {.trials = trials}, options));
+    HONE_TRY(Searched trees, search_network(tasks, "gbt", "", {.trials = trials}, options));
     std::vector<bool> is_open;
     for (std::size_t i = 0; i < tasks.size(); ++i) is_open.push_back(trees.last(i) != nullptr);
     std::vector<std::string> row = {network, "", fmt::format("{:.1f}", trees.seconds)};
     for (std::size_t i = 0; i < options.networks.size(); ++i) {
-      HONE_TRY(Searched led, search_network(tasks, "tlp", options.networks[i],
+      HONE_TRY(Searched led, search_network(tasks, options.learns ? "auto" : "tlp", options.networks[i],
                                             {.seconds = trees.seconds, .ns = kSurely * trees.tried_ns}, options));
       HONE_TRY(const double goal, time_leads(tasks, led, trees, options.target));
+      print_behind(tasks, led, trees);
       if (row[1].empty()) row[1] = fmt::format("{:.3f}", goal * 1e-6);
       const auto there = led.reached(kEqual * goal, tasks, is_open), close = led.reached(kNear * goal, tasks, is_open);
       ratios[i].push_back(there ? trees.seconds / there->at_s : 1);

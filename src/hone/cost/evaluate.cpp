@@ -1,5 +1,6 @@
 #include "hone/cost/evaluate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -66,6 +67,17 @@ TopScores evaluate_tasks(const Dataset& data, const TrainingSet& samples, std::s
     all.push_back(std::move(scaled));
   }
   return scores_of("", all);
+}
+
+std::vector<TaskScore> evaluate_each_task(const Dataset& data, const TrainingSet& samples, std::size_t target,
+                                          std::span<const double> scores) {
+  std::vector<TaskScore> found;
+  for (const auto& [task, latencies] : latencies_by_task(data, samples, target, scores)) {
+    const auto begin = latencies.seconds.begin();
+    const auto five = begin + static_cast<std::ptrdiff_t>(std::min<std::size_t>(5, latencies.seconds.size()));
+    found.push_back({task, data.best_seconds(task, target), *begin, *std::min_element(begin, five)});
+  }
+  return found;
 }
 
 }  // namespace hone::cost

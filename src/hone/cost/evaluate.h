@@ -26,4 +26,14 @@ std::vector<TopScores> evaluate_networks(const Dataset& data, const TrainingSet&
 TopScores evaluate_tasks(const Dataset& data, const TrainingSet& samples, std::size_t target,
                          std::span<const double> scores);
 
+/// What a model's favourites of one task take.
+struct TaskScore {
+  std::size_t task = 0;                   ///< in the data set
+  double best = 0, top_1 = 0, top_5 = 0;  ///< seconds: of the fastest program, of the favourite, of the best of five
+};
+
+/// The same task by task.
+std::vector<TaskScore> evaluate_each_task(const Dataset& data, const TrainingSet& samples, std::size_t target,
+                                          std::span<const double> scores);
+
 }  // namespace hone::cost
