@@ -53,7 +53,7 @@ def vectors(target: str) -> str:
 
 def short(target: str) -> str:
     """What people call a target: its machine (see data/README.md), its widest vectors, and its threads."""
-    machine = "Zen 4" if "znver4" in target else "Xeon"
+    machine = next((name for cpu, name in (("znver4", "Zen 4"), ("znver5", "Zen 5")) if cpu in target), "Xeon")
     threads = target.split("-threads=")[1].split()[0] if "-threads=" in target else "1"
     return f"{machine}, {vectors(target)}, {threads} thread{'s' if threads != '1' else ''}"
 
