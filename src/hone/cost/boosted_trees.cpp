@@ -122,6 +122,8 @@ Result<BoostedTrees> BoostedTrees::fit(const Matrix& rows, const TreeSettings& s
   for (int size = 0; size <= settings.max_rounds; ++size) {
     HONE_TRY(const std::span<const float> sums, training_sums(*library, booster.get(), matrix.get()));
     const double now = loss(sums);
+    if (std::isnan(now))
+      return error(ErrorCode::InvalidArgument, "boosted trees: the loss is no number after {} trees", size);
     if (!(now >= best_loss * (1 - settings.min_gain))) {
       best_loss = now;
       best_size = size;

@@ -1,6 +1,7 @@
 #include "hone/cost/store_model.h"
 
-#include <numeric>
+#include <algorithm>
+#include <cmath>
 
 #include "hone/cost/byte_reader.h"
 #include "hone/cost/model_file.h"
@@ -8,11 +9,11 @@
 #include "hone/cost/parallel_chunks.h"
 #include "hone/cost/samples.h"
 #include "hone/cost/store_features.h"
+#include "hone/cost/store_trees.h"
 #include "hone/support/log.h"
 #include "hone/support/rng.h"
 
 namespace hone::cost {
-
 namespace {
 
 Result<const ir::Function*> program_of(const Subject& subject) {
@@ -78,18 +79,18 @@ class StoreModel final : public CostModel {
   TransfersTo transfers_to() const override { return TransfersTo::All; }
 
   bool is_trained(std::string_view task, std::string_view family) const override {
-    return trees_.size() > 0 || (prior_ && prior_->is_trained(task, family));
+    return known_.trees.size() > 0 || (prior_ && prior_->is_trained(task, family));
   }
 
   Result<std::vector<double>> predict(std::span<const Subject> subjects) override {
     std::vector<double> scores(subjects.size());
     if (prior_) {
       HONE_TRY(scores, prior_->predict(subjects));
-      for (double& score : scores) score *= slope_;
-    } else if (trees_.size() == 0) {
+      for (double& score : scores) score *= known_.slope;
+    } else if (known_.trees.size() == 0) {
       for (double& score : scores) score = rng_.unit();
     }
-    if (trees_.size() == 0) return scores;
+    if (known_.trees.size() == 0) return scores;
     HONE_TRY(for_chunks(subjects.size(), kChunk, options_.threads, [&](std::size_t begin, std::size_t end) {
       return score(subjects.subspan(begin, end - begin), std::span(scores).subspan(begin, end - begin));
     }));
@@ -118,12 +119,19 @@ class StoreModel final : public CostModel {
     return take(std::move(samples), std::move(expected));
   }
 
+  Result<void> learn_from_others(std::span<const Subject> subjects, std::span<const double> seconds) override {
+    HONE_TRY(update(subjects, seconds));
+    others_ = samples_.samples().size();
+    return {};
+  }
+
   Result<void> save(const std::filesystem::path& file) const override {
-    HONE_TRY(std::string trees, trees_.to_bytes());
+    HONE_TRY(std::string trees, known_.trees.to_bytes());
     std::vector<Section> sections = {{"samples", samples_.to_bytes()}, {"trees", std::move(trees)}};
     if (prior_) {
       std::string bytes;
-      append(bytes, slope_);
+      append(bytes, known_.slope);
+      append<std::uint64_t>(bytes, known_.samples);
       for (const float score : expected_) append(bytes, score);
       sections.push_back({"prior", std::move(bytes)});
     }
@@ -143,78 +151,94 @@ class StoreModel final : public CostModel {
     if (trees.size() > 0 && trees.columns() != kStoreFeatures)
       return error(ErrorCode::ParseError, "model file '{}' has trees over {} features, not {}", file.string(),
                    trees.columns(), kStoreFeatures);
-    double slope = 1;
+    Known known{.trees = std::move(trees), .samples = samples.samples().size()};
     std::vector<float> expected;
     if (prior_) {
       HONE_TRY(const std::string_view bytes, find_section(sections, "prior", file));
-      ByteReader reader(bytes);
-      HONE_TRY(slope, reader.number<double>());
-      for (std::size_t i = 0; i < samples.samples().size(); ++i) {
-        HONE_TRY(const float score, reader.number<float>());
-        expected.push_back(score);
-      }
+      HONE_TRY(expected, read_prior(bytes, samples.samples().size(), known, file));
     }
     samples_ = std::move(samples);
-    trees_ = std::move(trees);
-    slope_ = slope;
     expected_ = std::move(expected);
+    known_ = std::move(known);
+    others_ = 0;
     return {};
   }
 
  private:
+  /// What was learnt at one time.
+  struct Known {
+    BoostedTrees trees = {};
+    double slope = 1;         ///< of labels over what the prior says
+    std::size_t samples = 0;  ///< that it rests on
+  };
+
   ModelIdentity identity() const { return {std::string(name()), std::string(kStoreSchema)}; }
+
+  /// What the prior said of each sample; slope and number of samples go into `known`.
+  static Result<std::vector<float>> read_prior(std::string_view bytes, std::size_t samples, Known& known,
+                                               const std::filesystem::path& file) {
+    ByteReader reader(bytes);
+    HONE_TRY(known.slope, reader.number<double>());
+    HONE_TRY(known.samples, reader.number<std::uint64_t>());
+    std::vector<float> expected;
+    for (std::size_t i = 0; i < samples; ++i) {
+      HONE_TRY(const float score, reader.number<float>());
+      expected.push_back(score);
+    }
+    const bool is_finite = std::isfinite(known.slope) && std::all_of(expected.begin(), expected.end(),
+                                                                     [](float score) { return std::isfinite(score); });
+    if (!is_finite || known.slope < 0 || known.samples > samples || !reader.at_end())
+      return error(ErrorCode::ParseError, "model file '{}': the section 'prior' is damaged", file.string());
+    return expected;
+  }
 
   Result<void> score(std::span<const Subject> subjects, std::span<double> scores) const {
     StoreFeatures extractor;
-    std::vector<float> rows;
-    std::vector<std::size_t> counts(subjects.size());
-    for (std::size_t i = 0; i < subjects.size(); ++i) {
-      HONE_TRY(const ir::Function* program, program_of(subjects[i]));
-      HONE_TRY(counts[i], extractor.extract(*program, rows));
+    StoreRows rows{.rows = {.columns = kStoreFeatures}};
+    for (const Subject& subject : subjects) {
+      HONE_TRY(const ir::Function* program, program_of(subject));
+      HONE_TRY(extractor.extract(*program, rows.rows.values));
+      rows.first.push_back(static_cast<std::uint32_t>(rows.rows.rows()));
     }
-    HONE_TRY(const std::vector<float> sums, trees_.predict(rows, rows.size() / kStoreFeatures));
-    std::size_t row = 0;
-    for (std::size_t i = 0; i < subjects.size(); ++i) {
-      scores[i] += std::accumulate(sums.begin() + static_cast<std::ptrdiff_t>(row),
-                                   sums.begin() + static_cast<std::ptrdiff_t>(row + counts[i]), 0.0);
-      row += counts[i];
-    }
+    HONE_TRY(const std::vector<double> sums, sum_store_trees(known_.trees, rows));
+    for (std::size_t i = 0; i < subjects.size(); ++i) scores[i] += sums[i];
     return {};
   }
 
-  /// Replaces what is known, and fits trees to it.
+  /// Replaces what is known, and fits trees to it if that is due.
   Result<void> take(SampleSet samples, std::vector<float> expected) {
-    const double slope = prior_ ? slope_of(samples, expected) : 1;
-    HONE_TRY(BoostedTrees trees, fit(samples, prior_ ? margins(samples, expected, slope) : std::vector<float>()));
+    if (is_due(samples.samples().size())) {
+      Known known{.samples = samples.samples().size()};
+      if (prior_) known.slope = slope_of(samples, expected);
+      HONE_TRY(known.trees, fit(samples, prior_ ? margins(samples, expected, known.slope) : std::vector<float>()));
+      known_ = std::move(known);
+    }
     samples_ = std::move(samples);
     expected_ = std::move(expected);
-    slope_ = slope;
-    trees_ = std::move(trees);
     return {};
+  }
+
+  /// Whether trees are to be fitted to so many samples. Ansor fits them after each round; on top of a prior it is done
+  /// when enough is new, not counting what others taught at first.
+  bool is_due(std::size_t samples) const {
+    constexpr double kNewShare = 0.06;
+    const double before = static_cast<double>(std::max(known_.samples, others_) - others_);
+    return !prior_ || known_.samples == 0 || static_cast<double>(samples - others_) >= (1 + kNewShare) * before;
   }
 
   /// No trees if there is no candidate yet that ran.
   Result<BoostedTrees> fit(const SampleSet& samples, const std::vector<float>& margins) const {
-    std::vector<std::uint32_t> first_rows = {0};
+    StoreRows rows{.rows = {.columns = kStoreFeatures, .values = {samples.values().begin(), samples.values().end()}}};
     std::vector<float> labels;
     float sum = 0;
     for (const SampleSet::Sample& sample : samples.samples()) {
-      first_rows.push_back(first_rows.back() + static_cast<std::uint32_t>(sample.size / kStoreFeatures));
+      rows.first.push_back(rows.first.back() + static_cast<std::uint32_t>(sample.size / kStoreFeatures));
       labels.push_back(samples.label(sample));
       sum += labels.back();
     }
     if (sum == 0 || samples.values().empty()) return BoostedTrees();
-    const Matrix rows{.columns = kStoreFeatures, .values = {samples.values().begin(), samples.values().end()}};
-    const SumOfRows objective(first_rows, labels, margins);
-    TreeSettings settings = kStoreTrees;
-    settings.seed = options_.seed;
-    HONE_TRY(BoostedTrees trees, BoostedTrees::fit(
-                                     rows, settings,
-                                     [&](std::span<const float> sums, std::span<float> first, std::span<float> second) {
-                                       objective.gradient(sums, first, second);
-                                     },
-                                     [&](std::span<const float> sums) { return objective.loss(sums); }));
-    log::debug("cost", "{} trees for {} rows of {} programs", trees.size(), rows.rows(), labels.size());
+    HONE_TRY(BoostedTrees trees, fit_store_trees(rows, labels, margins, options_.seed));
+    log::debug("cost", "{} trees for {} rows of {} programs", trees.size(), rows.rows.rows(), labels.size());
     return trees;
   }
 
@@ -224,8 +248,8 @@ class StoreModel final : public CostModel {
   Rng rng_;
   SampleSet samples_;
   std::vector<float> expected_;  // what the prior said of each sample
-  double slope_ = 1;             // of labels over what the prior says
-  BoostedTrees trees_;
+  std::size_t others_ = 0;       // the first samples, which others taught
+  Known known_;
 };
 
 }  // namespace

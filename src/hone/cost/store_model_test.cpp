@@ -50,7 +50,7 @@ TEST(StoreModel, LabelsFollowTheBestOfEachTask) {
 }
 
 /// Knows everything about the synthetic schedules but what threads are worth, on a scale of its own.
-class BlindToThreads final : public CostModel {
+class BlindToThreads : public CostModel {
  public:
   std::string_view name() const override { return "blind to threads"; }
   bool is_trained(std::string_view, std::string_view) const override { return true; }
@@ -87,10 +87,67 @@ TEST(CorrectedModel, IsBetterThanThePriorAndThanTreesAlone) {
   EXPECT_GT(accuracy(*corrected, others), accuracy(*trees, others) + 0.02);
 }
 
-TEST(CorrectedModel, IsTheSameAfterItWasWrittenAndRead) {
-  const Data known = make_data(64, 32, 2), others = make_data(64, 50, 3);
+TEST(CorrectedModel, LearnsAgainWhenEnoughIsNew) {
+  const Data known = make_data(64, 100, 2), few = make_data(64, 5, 4), others = make_data(64, 50, 3);
   const auto model = make_corrected_model("auto", std::make_unique<BlindToThreads>(), {.seed = 1});
   ASSERT_TRUE(model->update(known.subjects, known.seconds));
+  const std::vector<double> before = model->predict(others.subjects).value();
+  ASSERT_TRUE(model->update(few.subjects, few.seconds));
+  EXPECT_EQ(model->predict(others.subjects).value(), before);
+  ASSERT_TRUE(model->update(few.subjects, few.seconds));
+  EXPECT_NE(model->predict(others.subjects).value(), before);
+}
+
+TEST(CorrectedModel, LearnsFromItsFirstTrialsHoweverMuchOthersTaught) {
+  const Data taught = make_data(256, 100, 5), few = make_data(64, 4, 4), others = make_data(64, 50, 3);
+  const auto model = make_corrected_model("auto", std::make_unique<BlindToThreads>(), {.seed = 1});
+  ASSERT_TRUE(model->learn_from_others(taught.subjects, taught.seconds));
+  const std::vector<double> before = model->predict(others.subjects).value();
+  ASSERT_TRUE(model->update(few.subjects, few.seconds));
+  EXPECT_NE(model->predict(others.subjects).value(), before);
+}
+
+TEST(CorrectedModel, LearnsWithinTasksHoweverUnlikeTheyAre) {
+  const Data known = make_data(64, 64, 2), others = make_data(64, 300, 3);
+  Data slow = make_data(256, 64, 5);
+  for (double& seconds : slow.seconds) seconds *= 1000;
+  for (std::size_t i = 0; i < 8; ++i) slow.seconds[i] = kFailed;
+  const auto model = make_corrected_model("auto", std::make_unique<BlindToThreads>(), {.seed = 1});
+  ASSERT_TRUE(model->update(slow.subjects, slow.seconds));
+  ASSERT_TRUE(model->update(known.subjects, known.seconds));
+  BlindToThreads prior;
+  EXPECT_GT(accuracy(*model, others), accuracy(prior, others) + 0.02);
+}
+
+TEST(CorrectedModel, RanksAsThePriorDoesIfAllFailed) {
+  const Data known = make_data(64, 16, 2), others = make_data(64, 50, 3);
+  const auto model = make_corrected_model("auto", std::make_unique<BlindToThreads>(), {.seed = 1});
+  ASSERT_TRUE(model->update(known.subjects, std::vector<double>(known.subjects.size(), kFailed)));
+  BlindToThreads prior;
+  EXPECT_EQ(accuracy(*model, others), accuracy(prior, others));
+}
+
+/// Says what no model may say.
+class Broken final : public BlindToThreads {
+ public:
+  Result<std::vector<double>> predict(std::span<const Subject> subjects) override {
+    return std::vector<double>(subjects.size(), std::numeric_limits<double>::quiet_NaN());
+  }
+};
+
+TEST(CorrectedModel, DoesNotLearnFromScoresThatAreNoNumbers) {
+  const Data known = make_data(64, 16, 2);
+  const auto model = make_corrected_model("auto", std::make_unique<Broken>(), {.seed = 1});
+  const Result<void> status = model->update(known.subjects, known.seconds);
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, HasSubstr("the loss is no number"));
+}
+
+TEST(CorrectedModel, IsTheSameAfterItWasWrittenAndRead) {
+  const Data known = make_data(64, 100, 2), few = make_data(64, 4, 4), others = make_data(64, 50, 3);
+  const auto model = make_corrected_model("auto", std::make_unique<BlindToThreads>(), {.seed = 1});
+  ASSERT_TRUE(model->update(known.subjects, known.seconds));
+  ASSERT_TRUE(model->update(few.subjects, few.seconds)) << "too few to fit trees again";
   const auto file = std::filesystem::temp_directory_path() / fmt::format("hone_corrected_model_{}", ::getpid());
   ASSERT_TRUE(model->save(file));
   const auto read = make_corrected_model("auto", std::make_unique<BlindToThreads>(), {.seed = 1});
@@ -100,7 +157,8 @@ TEST(CorrectedModel, IsTheSameAfterItWasWrittenAndRead) {
   EXPECT_EQ(read->predict(others.subjects).value(), model->predict(others.subjects).value());
   ASSERT_FALSE(as_trees);
   EXPECT_THAT(as_trees.error().message, HasSubstr("auto"));
-  ASSERT_TRUE(read->update(known.subjects, known.seconds)) << "it goes on learning";
+  for (CostModel* one : {model.get(), read.get()}) ASSERT_TRUE(one->update(few.subjects, few.seconds));
+  EXPECT_EQ(read->predict(others.subjects).value(), model->predict(others.subjects).value()) << "it goes on learning";
 }
 
 }  // namespace

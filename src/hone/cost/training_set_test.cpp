@@ -131,6 +131,10 @@ TEST_F(TrainingSetTest, FavouritesAreWhatANetworkWouldRunAt) {
   ASSERT_EQ(networks.size(), 2u);
   EXPECT_EQ(networks[0].network, "resnet50");
   EXPECT_EQ(networks[1].top_1, 0.5);
+  const std::vector<TaskScore> tasks = evaluate_each_task(data_, test, 0, wrong);
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(tasks[0].top_1, 2 * tasks[0].best);
+  EXPECT_EQ(tasks[0].top_5, tasks[0].best);
   const std::vector<double> failing = {1, 2, 3};
   EXPECT_LT(evaluate_tasks(data_, test, 1, failing).top_1, 1e-4) << "the favourite failed";
 }

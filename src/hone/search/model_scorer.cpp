@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "hone/space/candidate.h"
+#include "hone/support/log.h"
 #include "hone/support/rng.h"
 
 namespace hone::search {
@@ -106,7 +107,10 @@ Scorer model_scorer(const Space& space, Builder& builder, cost::CostModel& model
     for (std::size_t i = 0; i < looked_at.size(); ++i)
       if (built[i]) subjects.push_back(subject_of(space, looked_at[i], *built[i], task));
     const Result<std::vector<double>> predicted = model.predict(subjects);
-    if (!predicted) return scores;
+    if (!predicted) {
+      log::warning("search", "the cost model cannot score: {}", predicted.error().message);
+      return scores;
+    }
     const double lowest = predicted->empty() ? 0 : *std::min_element(predicted->begin(), predicted->end());
     scores.assign(candidates.size(), lowest);
     std::size_t next = 0;

@@ -11,7 +11,7 @@ namespace hone::search {
 
 struct TransferOptions {
   /// Trials shown to a model at most: of each family to one that transfers within families, of all tasks to one that
-  /// transfers between all, which fits them anew with each round.
+  /// transfers between all, which fits them anew again and again.
   std::size_t most_of_family = 2000, most_of_all = 512;
 };
 

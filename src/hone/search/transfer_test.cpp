@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "hone/cost/synthetic_test.h"
+#include "hone/ir/equal.h"
+#include "hone/schedule/trace.h"
 #include "hone/search/model_scorer.h"
 #include "hone/space/candidate.h"
 
@@ -118,6 +120,35 @@ TEST_F(TransferTest, OtherSizesHalveTheTrialsThatASearchNeeds) {
     EXPECT_LE(2 * with_others, alone) << model;
     std::printf("%s: %zu trials alone, %zu with other sizes, of three runs\n", model, alone, with_others);
   }
+}
+
+/// Makes the programs that it is shown from what they are said to be made of.
+class Replaying final : public cost::CostModel {
+ public:
+  std::string_view name() const override { return "replaying"; }
+  bool is_trained(std::string_view, std::string_view) const override { return false; }
+  cost::TransfersTo transfers_to() const override { return cost::TransfersTo::All; }
+  Result<std::vector<double>> predict(std::span<const cost::Subject>) override { return std::vector<double>(); }
+  Result<void> update(std::span<const cost::Subject> subjects, std::span<const double>) override {
+    for (const cost::Subject& subject : subjects) {
+      HONE_CHECK(subject.naive && subject.trace && subject.program, "a subject of '{}' is not whole", subject.task);
+      HONE_TRY(const schedule::Program made, schedule::replay(*subject.naive, *subject.trace));
+      same += ir::structural_hash(made) == ir::structural_hash(*subject.program) ? 1 : 0;
+    }
+    return {};
+  }
+  Result<void> save(const std::filesystem::path&) const override { return {}; }
+  Result<void> load(const std::filesystem::path&) override { return {}; }
+
+  std::size_t same = 0;
+};
+
+TEST_F(TransferTest, WhatIsShownSaysWhatItIsMadeOf) {
+  Replaying model;
+  const measure::TaskKey key = TileSpace(128).key();
+  const std::size_t learnt = learn_from_records(model, records_, "cpu", std::span(&key, 1)).value();
+  EXPECT_EQ(learnt, 512u);
+  EXPECT_EQ(model.same, learnt);
 }
 
 TEST_F(TransferTest, OnlyWhatTeachesSomethingIsShown) {
