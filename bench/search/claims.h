@@ -20,7 +20,7 @@ struct ClaimOptions {
   double stop_after_s = 0;  ///< droplet begins with no further task after that; 0: it goes through all
   std::uint64_t seed = 1;
   std::vector<std::string> networks = {};  ///< files of trained cost models
-  bool learns = false;                     ///< tlp corrects the networks by trees that learn from what it tries
+  bool learns = false;                     ///< tlp also compares networks that trees correct
   std::string only = {};                   ///< tasks whose name has this in it
   bool all = false;                        ///< every task, where a choice of them is the default
   bool published = false;                  ///< droplet, hidet and tlp take Ansor's sketches as published for hone's

@@ -186,7 +186,8 @@ int main(int argc, char** argv) {
   app.add_option("--claims", arguments.claims,
                  "comparisons: throughput, sketch, autotvm, ansor, droplet, hidet, tlp, zero")
       ->delimiter(',');
-  app.add_flag("--learning", arguments.options.learns, "tlp: networks are corrected by what is measured, as auto is");
+  app.add_flag("--learning", arguments.options.learns,
+               "tlp: also networks that are corrected by what is measured, as auto is");
   app.add_option("--network", arguments.options.networks,
                  "trained cost models to compare, for the claims tlp and zero");
   app.add_option("--only", arguments.options.only, "tasks whose name has this in it");

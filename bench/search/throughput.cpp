@@ -5,6 +5,7 @@
 #include "claims.h"
 #include "tasks.h"
 
+#include "hone/network_model.h"
 #include "hone/search/presets.h"
 #include "hone/search/tuner.h"
 
@@ -21,6 +22,9 @@ Result<Speed> tune_tasks(const std::vector<NamedTask>& tasks, std::string_view p
   for (const NamedTask& task : tasks) all.push_back({task.task, task.name, 1});
   search::TunerOptions options;
   HONE_TRY(search::use_preset(preset, options));
+  options.make_model = [&](std::string_view name, const cost::ModelOptions& made) {
+    return make_any_cost_model(name, made, target, "");
+  };
   options.measurer.target = target;
   options.seconds = seconds;
   options.seed = seed;
