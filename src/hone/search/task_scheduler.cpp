@@ -6,7 +6,7 @@
 namespace hone::search {
 namespace {
 
-/// A task without a result after so many rounds is given up.
+/// A task without a result after as many trials as so many whole rounds have is given up.
 constexpr std::size_t kFailedRounds = 3;
 
 /// A task that had so many rounds more than the rest of its family, and is still slow, does not belong to it.
@@ -53,7 +53,8 @@ std::optional<std::size_t> TaskScheduler::next_in_warm_up(std::optional<std::siz
   std::optional<std::size_t> next;
   for (std::size_t i = 0; i < states_.size(); ++i) {
     const State& state = states_[i];
-    if (i == except || state.is_over || state.has_result() || state.rounds >= kFailedRounds) continue;
+    if (i == except || state.is_over || state.has_result()) continue;
+    if (state.trials_since_gain >= kFailedRounds * options_.round) continue;
     if (!next || state.rounds < states_[*next].rounds) next = i;
   }
   return next;

@@ -62,6 +62,15 @@ TEST(TaskScheduler, GivesEachTaskARoundFirst) {
   EXPECT_EQ(scheduler.next_task(), 1u);
 }
 
+TEST(TaskScheduler, ShortRoundsAreNoWholeOnesWhenATaskIsGivenUp) {
+  TaskScheduler scheduler = make({{}}, {.round = 16});
+  for (const std::size_t trials : {4, 16, 16, 16}) {
+    ASSERT_EQ(scheduler.next_task(), 0u) << "fewer than three whole rounds";
+    scheduler.tell(0, kNever, trials);
+  }
+  EXPECT_FALSE(scheduler.next_task());
+}
+
 TEST(TaskScheduler, GivesUpTasksThatNeverRun) {
   TaskScheduler scheduler = make({{}, {}});
   std::vector<std::size_t> order;

@@ -89,6 +89,16 @@ TEST_F(TunerTest, AllTasksHaveAShortRoundBeforeAnyHasALongOne) {
   for (const TaskProgress& task : report->progress.tasks) EXPECT_EQ(task.trials, 4) << task.name;
 }
 
+TEST_F(TunerTest, AFewTrialsReachAllTasks) {
+  options_.trials = 6;
+  options_.search = "random";
+  options_.cost_model = "none";
+  const Result<TuneReport> report =
+      tune({product_task(13, 48, 17), product_task(5, 64, 32), product_task(9, 32, 40)}, options_);
+  ASSERT_TRUE(report) << report.error().message;
+  for (const TaskProgress& task : report->progress.tasks) EXPECT_EQ(task.trials, 2) << task.name;
+}
+
 TEST_F(TunerTest, OneSeedTriesTheSameOnAnyNumberOfWorkers) {
   options_.trials_per_task = 7;
   options_.batch = 3;
