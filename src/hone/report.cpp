@@ -90,14 +90,14 @@ void fill_times(const Subject& subject, ReportTask& task) {
   task.chosen_ns = kInfinity;
   if (subject.chosen.origin == Origin::Default) {
     task.chosen_ns = task.default_ns;
-  } else if (subject.chosen.origin == Origin::Nearest) {
+  } else if (subject.chosen.origin != Origin::Exact) {  // its record, if any, is of a task of other shapes
     task.chosen_ns = fastest_trial(subject, subject.chosen);
-  } else if (subject.chosen.record) {
+  } else {
     task.chosen_ns = subject.chosen.record->min_ns();
     const std::optional<measure::Adoption> adoption = measure::find_adoption(*subject.chosen.record);
     if (adoption && std::isfinite(adoption->first_ns) && is_default(subject, adoption->first))
       task.default_ns = adoption->first_ns;
-    task.is_decided_in_model = adoption && adoption->in_model && subject.chosen.origin == Origin::Exact;
+    task.is_decided_in_model = adoption && adoption->in_model;
     if (task.chosen_text.candidate == task.default_text.candidate) task.default_ns = task.chosen_ns;
   }
 }
@@ -333,7 +333,8 @@ Result<Report> make_report(const Session& session, std::span<const Value> inputs
                     .flops = subject.use.task->flops,
                     .bytes = bytes_of(subject.use.task->naive()),
                     .origin = subject.chosen.origin};
-    if (task.origin == Origin::Nearest) task.near_shapes = subject.chosen.record->task.shapes;
+    if (task.origin == Origin::Compatible || task.origin == Origin::Nearest)
+      task.near_shapes = subject.chosen.record->task.shapes;
     report.tasks.push_back(std::move(task));
   }
   HONE_TRY(write_kernels(subjects, target, options.most_text_bytes, report));

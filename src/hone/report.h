@@ -36,7 +36,7 @@ struct ReportTask {
   std::int64_t uses = 0;                          ///< calls in one run of the model
   double flops = 0, bytes = 0;                    ///< of a call: of the direct algorithm; of all parameters, each once
   Origin origin = Origin::Default;
-  std::vector<std::vector<std::int64_t>> near_shapes;  ///< for Origin::Nearest: of the task that was tuned
+  std::vector<std::vector<std::int64_t>> near_shapes;  ///< for Compatible and Nearest: of the task that was tuned
   double default_ns = 0, chosen_ns = 0;  ///< what a call takes by the default, and by what is compiled now
   bool is_decided_in_model = false;      ///< by the finals of tuning: unless measured anew, so were these times
   std::int64_t trials = 0;

@@ -106,7 +106,7 @@ TEST_F(HoneReport, WithoutRecordsSaysSo) {
   write_dense();
   const Outcome outcome = hone("report dense.onnx --dim batch=5 --threads 1 --records none");
   EXPECT_EQ(outcome.status, 0) << outcome.errors;
-  EXPECT_THAT(read("report.html"), HasSubstr("There are no records of this model for this target"));
+  EXPECT_THAT(read("report.html"), HasSubstr("There are no records of these tasks for this target"));
   EXPECT_THAT(text_of("report.html"), HasSubstr("nothing was timed"));
   // The user's own file need not be there yet.
   EXPECT_EQ(shell("HONE_RECORDS=never.db '" HONE_COMMAND "' report dense.onnx --dim batch=5").status, 0);
@@ -158,7 +158,7 @@ TEST_F(HoneReport, OfAnyNumbersIsAPage) {
     task.bytes = i % 5 == 0 ? 0 : 10;
     task.default_ns = i % 4 == 0 ? unknown : i * 100.0;
     task.chosen_ns = i % 7 == 0 ? unknown : i * 50.0;
-    task.origin = static_cast<Origin>(i % 3);
+    task.origin = static_cast<Origin>(i / 5 % 5);
     task.trials = i;
     for (int k = 0; k < i * 10; ++k) task.history.push_back({k * 0.1, k % 9 == 0 ? unknown : 10.0 + k, k % 31 == 30});
     if (i % 2 == 1) task.failures = {{"timeout", "it took <long> & longer", 3}};
@@ -174,6 +174,24 @@ TEST_F(HoneReport, OfAnyNumbersIsAPage) {
     EXPECT_THAT(read("page.html"), Not(HasSubstr("=\"inf")));
     EXPECT_THAT(text_of("page.html"), HasSubstr("it took <long> & longer"));
   }
+}
+
+TEST_F(HoneReport, TellsAndCountsWhereEachKernelComesFrom) {
+  Report report{.model = "m"};
+  for (const Origin origin :
+       {Origin::Default, Origin::Compatible, Origin::Exact, Origin::Nearest, Origin::Predicted, Origin::Compatible}) {
+    ReportTask task{.name = "Relu", .key = "0", .uses = 1, .origin = origin, .default_ns = 2, .chosen_ns = 1};
+    if (origin == Origin::Compatible) task.near_shapes = {{77, 24}};
+    task.chosen_text.candidate = R"({"space":"other"})";
+    report.tasks.push_back(std::move(task));
+  }
+  const std::string page = report_page(report);
+  write("page.html", page);
+  const std::string text = text_of("page.html");
+  EXPECT_THAT(text, HasSubstr("1 tuned, 2 compatible, 1 nearest, 1 predicted, 1 default"));
+  EXPECT_THAT(text, HasSubstr("in use: compatible"));
+  EXPECT_THAT(text, HasSubstr("77×24"));
+  EXPECT_THAT(page, HasSubstr("<span class=\"badge compatible\">compatible</span>"));
 }
 
 TEST_F(HoneReport, RefusesWhatItCannotRead) {
@@ -212,7 +230,9 @@ TEST_F(HoneExplain, SaysWhereTheKernelComesFrom) {
   EXPECT_THAT(hone("explain dense.onnx MatMul+Relu --dim batch=5 --threads 1 --records r.db").output,
               HasSubstr("compiled: tuned for this task, "));
   EXPECT_THAT(hone("explain dense.onnx 1 --dim batch=7 --threads 1 --records r.db").output,
-              HasSubstr("compiled: tuned for the near shapes 5x3 3x2 5x2"));
+              HasSubstr("compiled: tuned for the nearest shapes 5x3 3x2 5x2"));
+  EXPECT_THAT(hone("explain dense.onnx 1 --dim batch=10 --threads 1 --records r.db").output,
+              HasSubstr("compiled: tuned for the compatible shapes 5x3 3x2 5x2"));
   EXPECT_THAT(hone("explain dense.onnx 1 --dim batch=500 --threads 1 --records r.db").output,
               HasSubstr("r.db has nothing better"));
 }

@@ -195,6 +195,39 @@ TEST_F(ReportTest, NamesTheShapesThatATaskWasTunedFor) {
   EXPECT_FALSE(made->tasks[0].is_timed()) << "nobody has measured it at this shape";
 }
 
+TEST_F(ReportTest, DoesNotTakeTheTimeOfACompatibleTaskForThatOfThisOne) {
+  measure::Record adopted = record(5, 3, 100, 0);
+  adopted.tags = measure::adopted_tags({210, record(5, 0, 1, 0).candidate, /*in_model=*/true});
+  store({record(5, 0, 200, 0), adopted});
+  const Result<Report> unmeasured = report(10, file());
+  ASSERT_TRUE(unmeasured) << unmeasured.error().message;
+  const ReportTask& unknown = unmeasured->tasks[0];
+  EXPECT_EQ(unknown.origin, Origin::Compatible);
+  EXPECT_EQ(unknown.near_shapes.at(0), (Shape{5, 24}));
+  EXPECT_EQ(unknown.chosen_text.candidate, adopted.candidate);
+  EXPECT_FALSE(std::isfinite(unknown.default_ns));
+  EXPECT_FALSE(std::isfinite(unknown.chosen_ns));
+  EXPECT_EQ(unknown.gflops(), 0);
+  EXPECT_FALSE(unknown.is_decided_in_model);
+  EXPECT_EQ(unmeasured->timed_tasks(), 0);
+  EXPECT_EQ(unmeasured->chosen_ns(), 0);
+  const auto json = nlohmann::json::parse(to_json(*unmeasured)).at("tasks").at(0);
+  EXPECT_EQ(json.at("origin"), "compatible");
+  EXPECT_EQ(json.at("near_shapes").at(0), (Shape{5, 24}));
+  EXPECT_TRUE(json.at("chosen_ns").is_null());
+
+  measure::Record first = record(10, 0, 900, 1), same = record(10, 0, 400, 2);
+  first.candidate = unknown.default_text.candidate;
+  same.candidate = adopted.candidate;
+  store({first, same});
+  const Result<Report> measured = report(10, file());
+  ASSERT_TRUE(measured) << measured.error().message;
+  EXPECT_EQ(measured->tasks[0].origin, Origin::Compatible) << "trials alone adopt nothing";
+  EXPECT_EQ(measured->tasks[0].default_ns, 900);
+  EXPECT_EQ(measured->tasks[0].chosen_ns, 400);
+  EXPECT_EQ(measured->chosen_ns(), 400);
+}
+
 TEST_F(ReportTest, CountsRecordsOfOtherTargets) {
   measure::Record other = record(5, 0, 200, 0);
   other.target = "cpu -mcpu=x86-64 -threads=7";
@@ -239,6 +272,8 @@ TEST_F(ReportTest, ExplainsSpacesAndWhereTheKernelComesFrom) {
     ASSERT_TRUE(explained->chosen.record);
     EXPECT_EQ(explained->chosen.record->median_ns(), 100);
   }
+  const std::vector<TaskUse> larger = model.tasks(inputs(10)).value();
+  EXPECT_EQ(explain(*larger[0].task, target, tuned)->chosen.origin, Origin::Compatible);
   EXPECT_EQ(explain(*tasks[0].task, target, none)->chosen.origin, Origin::Default);
   EXPECT_THAT(explain(*tasks[0].task, target, none, {.space = "outer"}).error().message, HasSubstr("mapping"));
 }

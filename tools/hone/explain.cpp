@@ -80,9 +80,9 @@ void show_choice(const TaskExplanation& explained, const std::string& records) {
   if (!explained.refusal.empty()) fmt::print("what the records say cannot be built: {}\n", explained.refusal);
   if (chosen.origin == Origin::Exact)
     fmt::print("compiled: tuned for this task, {} us a call by {}\n", us_text(chosen.record->min_ns()), records);
-  else if (chosen.origin == Origin::Nearest)
-    fmt::print("compiled: tuned for the near shapes {} (task {}), by {}\n", shapes_text(chosen.record->task.shapes),
-               chosen.record->task.key.substr(0, kKeyDigits), records);
+  else if (chosen.origin == Origin::Compatible || chosen.origin == Origin::Nearest)
+    fmt::print("compiled: tuned for the {} shapes {} (task {}), by {}\n", to_string(chosen.origin),
+               shapes_text(chosen.record->task.shapes), chosen.record->task.key.substr(0, kKeyDigits), records);
   else
     fmt::print("compiled: the default, by rules; {}\n",
                records.empty() ? "there are no records" : fmt::format("{} has nothing better", records));

@@ -81,7 +81,7 @@ struct HostStep {
 struct Step {
   std::string name;    ///< the operators it stands for, such as "Conv+Add+Relu"
   std::string node;    ///< the name of the first node
-  std::string origin;  ///< of a kernel's schedule: "default", "tuned", or "nearest" for one tuned for another shape
+  std::string origin;  ///< of a kernel's schedule: "tuned", "compatible", "nearest", "predicted" or "default"
   double flops = 0;    ///< floating-point operations of one run
   double bytes = 0;    ///< of its inputs and outputs
   std::variant<KernelStep, HostStep> call;

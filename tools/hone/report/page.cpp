@@ -31,8 +31,8 @@ void write_roofline_section(HtmlWriter& html, const Report& report) {
   {
     const auto legend = html.open("p", {{"class", "legend"}});
     html.leaf("span", {{"class", "key tuned"}}, "tuned");
-    html.leaf("span", {{"class", "key nearest"}}, "of a near shape");
-    html.leaf("span", {{"class", "key default"}}, "default");
+    html.leaf("span", {{"class", "key nearest"}}, "compatible or nearest");
+    html.leaf("span", {{"class", "key default"}}, "predicted or default");
     html.leaf("span", {{"class", "key before"}}, "before tuning");
     html.leaf("span", {{"class", "muted"}}, "size: share of the time");
   }

@@ -40,10 +40,6 @@ void write_card(HtmlWriter& html, std::string_view name, std::string_view number
   for (const std::string& note : notes) html.leaf("div", {{"class", "card-note"}}, note);
 }
 
-std::string origin_text(const ReportTask& task) {
-  return task.origin == Origin::Exact ? "tuned" : task.origin == Origin::Nearest ? "near shape" : "default";
-}
-
 /// Microseconds, as many digits after the point as make four in all.
 std::string microseconds(double ns) {
   const double us = ns * 1e-3;
@@ -86,8 +82,8 @@ void write_row(HtmlWriter& html, const Report& report, std::size_t index) {
   write_number(html, task.gflops() > 0 ? task.gflops() : infinity, fmt::format("{:.1f}", task.gflops()));
   write_percent(html, task.gflops() / report.peak_gflops * 100, task.gflops() > 0 && report.peak_gflops > 0);
   {
-    const auto cell = html.open("td", {{"data-value", origin_text(task)}});
-    html.leaf("span", {{"class", fmt::format("badge {}", to_string(task.origin))}}, origin_text(task));
+    const auto cell = html.open("td", {{"data-value", std::string(to_string(task.origin))}});
+    html.leaf("span", {{"class", fmt::format("badge {}", to_string(task.origin))}}, to_string(task.origin));
   }
   write_number(html, static_cast<double>(task.trials), fmt::format("{}", task.trials));
   write_number(html, static_cast<double>(task.failed()), fmt::format("{}", task.failed()),
@@ -133,7 +129,8 @@ void write_pair(HtmlWriter& html, const ReportTask& task, Write write) {
   }
   if (is_same) return;
   const auto side = html.open("figure");
-  html.leaf("figcaption", {{"class", std::string(to_string(task.origin))}}, "in use: " + origin_text(task));
+  html.leaf("figcaption", {{"class", std::string(to_string(task.origin))}},
+            fmt::format("in use: {}", to_string(task.origin)));
   write(task.chosen_text, task.default_text);
 }
 
@@ -167,8 +164,9 @@ void write_notes(HtmlWriter& html, const Report& report) {
   const auto note = [&](const char* kind, const std::string& text) { html.leaf("p", {{"class", kind}}, text); };
   if (report.tasks.empty()) note("note", "This model has no kernels: nothing can be tuned.");
   if (!report.tasks.empty() && report.trials() == 0)
-    note("note", fmt::format("There are no records of this model for this target: all kernels are chosen by rules, and "
-                             "their times are {}. “hone tune MODEL” looks for faster ones.",
+    note("note", fmt::format("There are no records of these tasks for this target: kernels are chosen by rules, or by "
+                             "what was found for other shapes, and their times are {}. “hone tune MODEL” looks for "
+                             "faster ones.",
                              report.is_measured ? "those of now" : "not known (“hone report --measure” times them)"));
   for (const auto& [target, trials] : report.other_targets)
     if (report.trials() == 0) note("note", fmt::format("There are {} trials for the target {}.", trials, target));
@@ -201,10 +199,10 @@ void write_summary(HtmlWriter& html, const Report& report) {
   } else {
     write_card(html, "time of all kernels in a run", kUnknown, {"nothing was timed"});
   }
+  std::vector<std::string> schedules;
+  for (const auto& [origin, count] : origins) schedules.push_back(fmt::format("{} {}", count, to_string(origin)));
   write_card(html, "tasks", fmt::format("{}", report.tasks.size()),
-             {fmt::format("{} kernel calls in a run", calls),
-              fmt::format("{} tuned, {} of a near shape, {} default", origins[Origin::Exact], origins[Origin::Nearest],
-                          origins[Origin::Default])});
+             {fmt::format("{} kernel calls in a run", calls), fmt::format("{}", fmt::join(schedules, ", "))});
   std::vector<std::string> failures;
   for (const auto& [reason, count] : report.failures()) failures.push_back(fmt::format("{} {}", count, reason));
   write_card(html, "trials", fmt::format("{}", report.trials()),
@@ -236,7 +234,7 @@ void write_table(HtmlWriter& html, const Report& report) {
       {"speed-up", "default by now"},
       {"GFLOP/s", "operations of the direct algorithm, by the time now"},
       {"of peak", "GFLOP/s by the multiply-add peak of the machine"},
-      {"schedule", "where the present kernel comes from: tuned for this task, for a near shape, or the default"},
+      {"schedule", "tuned for this task, for a compatible or the nearest shape, predicted, or the default"},
       {"trials", "candidates that were measured"},
       {"failed", "of them"},
   };
@@ -261,7 +259,7 @@ void write_task(HtmlWriter& html, const Report& report, std::size_t index) {
     html.leaf("span", {{"class", "task-number"}}, fmt::format("{}", index + 1));
     html.leaf("b", task.name);
     html.leaf("span", {{"class", "shapes"}}, shapes_label(task.shapes));
-    html.leaf("span", {{"class", fmt::format("badge {}", to_string(task.origin))}}, origin_text(task));
+    html.leaf("span", {{"class", fmt::format("badge {}", to_string(task.origin))}}, to_string(task.origin));
     if (task.is_timed())
       html.leaf("span", {{"class", "times"}},
                 fmt::format("{} → {}", duration_text(task.default_ns), duration_text(task.chosen_ns)));
@@ -272,7 +270,7 @@ void write_task(HtmlWriter& html, const Report& report, std::size_t index) {
     write_fact(html, "parameters", bytes_text(task.bytes));
     write_fact(html, "intensity", fmt::format("{:.2f} FLOP/byte", task.intensity()));
     write_fact(html, "trials", fmt::format("{}, {} failed", task.trials, task.failed()));
-    if (task.origin == Origin::Nearest) write_fact(html, "tuned for", shapes_label(task.near_shapes));
+    write_fact(html, "tuned for", shapes_label(task.near_shapes));
     if (task.is_decided_in_model) write_fact(html, "decided", "within the running model");
     write_fact(html, "key", task.key);
   }
