@@ -38,9 +38,13 @@ class TunerOptions:
     space: str
     search: str
     cost_model: str
+    cost_model_file: str
+    save_cost_model: str
     explore: int
     transfer: bool
     early_stop: int
+    target_seconds: float
+    crossover: float
     seconds: float
     trials: int
     trials_per_task: int

@@ -37,7 +37,12 @@ def tune(
     space: str | None = None,
     search: str | None = None,
     cost_model: str | None = None,
+    cost_model_file: str | os.PathLike[str] = "",
+    save_cost_model: str | os.PathLike[str] = "",
     explore: int | None = None,
+    early_stop: int | None = None,
+    crossover: float = 0,
+    target_latency: float = 0,
     transfer: bool = True,
     finals: bool = True,
     patience: float = 0.25,
@@ -49,14 +54,22 @@ def tune(
     Ctrl-C. Sessions that are made afterwards use what was found. 0 trials mean as many as there is time for; `threads`
     and `target` are those of the sessions that shall use the result. `preset` names a space, search and cost model, as
     `hone tune --help` lists them; those that are named here replace the preset's. With `transfer`, the cost model
-    begins with what the records say of other kernels on this target. With `finals`, the best few candidates of each
-    kernel are timed within the running model at last, and what is fastest there is adopted, so that a model never ends
-    slower than it was. `patience` is the part of the time so far that may pass without a gain of 0.1 % before tuning
-    ends by itself; 0 means never. Where the file cannot be written, a RuntimeWarning
-    says so, and the result is returned all the same.
+    begins with what the records say of other kernels on this target. `cost_model_file` is the network of 'auto', 'tlp'
+    and 'mtl', or what `save_cost_model` wrote for this cost model at the end of another call; it then learns nothing
+    from the records. The two may be one file, which need not be there yet. After `explore` trials of a kernel, Droplet
+    Search goes on from the best of them; after `early_stop` trials without a gain a kernel is left alone; of both, 0
+    means never. `crossover` is the share of the children of the evolutionary search with two parents.
+
+    With `finals`, the best few candidates of each kernel are timed within the running model at last, and what is
+    fastest there is adopted, so that a model never ends slower than it was. `patience` is the part of the time so far
+    that may pass without a gain of 0.1 % before tuning ends by itself; 0 means never. It ends too when the kernels
+    that are tuned, timed alone, take no longer than `target_latency` seconds in one run of the model; 0 means none.
+    Where the file of records cannot be written, a RuntimeWarning says so, and the result is returned all the same.
     """
     if not 0 <= patience <= 1:
         raise ValueError(f"patience is {patience}, allowed are 0 to 1")
+    if not 0 <= target_latency < float("inf"):
+        raise ValueError(f"target_latency is {target_latency}, allowed are seconds above 0, or 0 for none")
     options = _native.Options()
     options.threads = threads
     options.target = target
@@ -66,8 +79,17 @@ def tune(
     tuner = _native.TunerOptions()
     tuner.seconds, tuner.trials, tuner.trials_per_task = seconds, trials, trials_per_task
     tuner.seed, tuner.transfer = seed, transfer
+    tuner.cost_model_file, tuner.save_cost_model = os.fspath(cost_model_file), os.fspath(save_cost_model)
+    tuner.target_seconds, tuner.crossover = target_latency, crossover
     tuner.use_preset(preset)
-    for name, given in {"space": space, "search": search, "cost_model": cost_model, "explore": explore}.items():
+    replaced = {
+        "space": space,
+        "search": search,
+        "cost_model": cost_model,
+        "explore": explore,
+        "early_stop": early_stop,
+    }
+    for name, given in replaced.items():
         if given is not None:
             setattr(tuner, name, given)
     return [TunedTask(**task) for task in session.tune(feeds, records, tuner, finals, patience)]

@@ -134,6 +134,8 @@ nb::list tune_session(const Session& session, const nb::dict& feeds, const std::
       PyErr_WarnFormat(PyExc_RuntimeWarning, 2, "not everything that was found is stored: %s",
                        report->records_error.c_str()) != 0)
     throw nb::python_error();
+  if (!report->model_error.empty() && PyErr_WarnEx(PyExc_RuntimeWarning, report->model_error.c_str(), 2) != 0)
+    throw nb::python_error();
   nb::list tasks;
   for (const search::TaskProgress& task : report->progress.tasks) {
     nb::dict entry;
@@ -212,9 +214,16 @@ NB_MODULE(_native, m) {
       .def_rw("space", &search::TunerOptions::space)
       .def_rw("search", &search::TunerOptions::search)
       .def_rw("cost_model", &search::TunerOptions::cost_model)
+      .def_rw("cost_model_file", &search::TunerOptions::cost_model_file)
+      .def_rw("save_cost_model", &search::TunerOptions::save_cost_model)
       .def_rw("explore", &search::TunerOptions::explore)
       .def_rw("transfer", &search::TunerOptions::transfer)
       .def_rw("early_stop", &search::TunerOptions::early_stop)
+      .def_rw("target_seconds", &search::TunerOptions::target_seconds)
+      .def_prop_rw(
+          "crossover",
+          [](const search::TunerOptions& options) { return options.search_options.evolutionary.crossover; },
+          [](search::TunerOptions& options, double share) { options.search_options.evolutionary.crossover = share; })
       .def_rw("seconds", &search::TunerOptions::seconds)
       .def_rw("trials", &search::TunerOptions::trials)
       .def_rw("trials_per_task", &search::TunerOptions::trials_per_task)

@@ -25,9 +25,9 @@ Result<std::unique_ptr<cost::CostModel>> make_network_model(std::string_view nam
 /// The network of a file; of an empty name the one that HONE_COST_MODEL names, or else the one that comes with hone.
 Result<Network> load_network(const std::string& file = {});
 
-/// Cost models by name: "tlp" and "mtl" (networks of one head and of several), "auto" (a network until there are
-/// measurements, boosted trees from then on), "gbt" (the trees alone), and those of cost/. `file` is the network to
-/// use; see load_network.
+/// Cost models by name: "tlp" and "mtl" (two names of a network alone, by the head for the target; see head_for),
+/// "auto" (a network whose scores boosted trees correct as soon as something is measured), "gbt" (the trees alone), and
+/// those of cost/. `file` is the network to use; see load_network.
 Result<std::unique_ptr<cost::CostModel>> make_any_cost_model(std::string_view name, const cost::ModelOptions& options,
                                                              const codegen::Target& target, const std::string& file);
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <utility>
 
 #include "hone/finalists.h"
 #include "hone/measure/statistics.h"
@@ -18,6 +21,26 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double elapsed_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Whether a file for a cost model is its network; if not, it is what the model learnt in an earlier run.
+bool is_network(std::string_view cost_model, const std::string& file) {
+  if (cost_model != "auto") return cost_model == "tlp" || cost_model == "mtl";
+  constexpr std::string_view kLearnt = "hone cost model ";  // cost/model_file.h
+  std::string begin(kLearnt.size(), '\0');
+  std::ifstream(file, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin != kLearnt;
+}
+
+/// Tells the tuner what the file for the cost model is. One that will be written need not be there yet.
+void sort_out_model_file(search::TunerOptions& options) {
+  std::string& file = options.cost_model_file;
+  std::error_code ignored;
+  if (file.empty()) return;
+  if (file == options.save_cost_model && !std::filesystem::exists(file, ignored))
+    file.clear();
+  else if (!is_network(options.cost_model, file))
+    options.learnt_file = std::exchange(file, {});
+}
 
 /// What the finals will take, about: compiling kernels, and running some variants of the model some dozens of times.
 double finals_seconds(const Session& session, double run_s, std::size_t tasks) {
@@ -70,6 +93,7 @@ Result<ModelTuneReport> tune(const Session& session, std::span<const Value> inpu
                              const ModelTuning& model) {
   const Clock::time_point start = Clock::now();
   HONE_TRY(options.measurer.target, codegen::parse_target(session.target()));
+  sort_out_model_file(options);
   options.make_model = [target = options.measurer.target, file = options.cost_model_file](
                            std::string_view name, const cost::ModelOptions& of_model) {
     return make_any_cost_model(name, of_model, target, file);

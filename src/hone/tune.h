@@ -29,8 +29,8 @@ struct ModelTuneReport : search::TuneReport {
 };
 
 /// Tunes what a run on these inputs calls. The session must keep its tasks; its target is the one that is tuned for.
-/// Tasks with nothing to decide are left out. Cost models may be those of network_model.h as well. The finals are part
-/// of `options.seconds`.
+/// Tasks with nothing to decide are left out. Cost models may be those of network_model.h as well; their file is a
+/// network, or what `options.save_cost_model` made an earlier run write. The finals are part of `options.seconds`.
 Result<ModelTuneReport> tune(const Session& session, std::span<const Value> inputs, search::TunerOptions options,
                              const ModelTuning& model = {});
 

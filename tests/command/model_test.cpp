@@ -214,6 +214,9 @@ TEST_F(HoneTune, WritesJsonForMachines) {
       continue;
     }
     EXPECT_EQ(told.at("task"), "MatMul+Relu");
+    EXPECT_EQ(told.at("task_weight"), 1);
+    EXPECT_EQ(told.at("tasks"), 1);
+    for (const char* key : {"left_s", "tasks_done", "gflops", "share_of_peak"}) EXPECT_TRUE(told.contains(key)) << key;
     EXPECT_TRUE(stages.empty()) << "a trial after the finals began";
     ++trials;
   }

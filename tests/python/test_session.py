@@ -222,3 +222,30 @@ def test_tuning_ends_with_finals_within_the_model(dense: bytes, tmp_path: Path) 
     assert task.tuned_ns > 0 and task.default_ns > 0
     with pytest.raises(ValueError, match="patience is 2, allowed are 0 to 1"):
         hone.tune(path, {"x": X}, patience=2, **settings)
+
+
+def test_tuning_keeps_what_the_cost_model_learnt(dense: bytes, tmp_path: Path) -> None:
+    path, learnt = tmp_path / "dense.onnx", tmp_path / "learnt"
+    path.write_bytes(dense)
+    settings = {"trials": 4, "threads": 1, "records": str(tmp_path / "records.db"), "finals": False}
+    for _ in range(2):  # the second call begins with what the first one wrote
+        hone.tune(path, {"x": X}, cost_model="gbt", cost_model_file=learnt, save_cost_model=learnt, **settings)
+        assert learnt.read_bytes().startswith(b"hone cost model 1\n")
+    with pytest.raises(hone.Error, match="written by the model 'ansor', not by 'rank-knob'"):
+        hone.tune(path, {"x": X}, cost_model="rank-knob", cost_model_file=learnt, **settings)
+    with pytest.raises(hone.Error, match="cannot be saved: tlp: a network is not changed"):
+        hone.tune(path, {"x": X}, cost_model="tlp", save_cost_model=learnt, **settings)
+
+
+def test_tuning_ends_where_it_is_told_to(dense: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "dense.onnx"
+    path.write_bytes(dense)
+    settings = {"threads": 1, "records": str(tmp_path / "records.db"), "search": "evolutionary", "cost_model": "none"}
+    options = {"explore": 2, "early_stop": 8, "crossover": 0.5, **settings}
+    (first,) = hone.tune(path, {"x": X}, trials=4, **options)
+    (second,) = hone.tune(path, {"x": X}, target_latency=1, **options)  # it is that fast already
+    assert second.trials == first.trials
+    with pytest.raises(ValueError, match="target_latency is -1, allowed are seconds above 0"):
+        hone.tune(path, {"x": X}, target_latency=-1, **options)
+    with pytest.raises(hone.Error, match="crossover is 2, but must be in 0..1"):
+        hone.tune(path, {"x": X}, **{**options, "crossover": 2})

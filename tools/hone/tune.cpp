@@ -4,9 +4,11 @@
 #include <CLI/App.hpp>
 #include <CLI/Option.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -24,12 +26,21 @@ namespace {
 
 struct TuneOptions {
   ModelOptions model;
-  std::string time = "5m", space, search, cost_model, cost_model_file, preset = "auto";
-  std::int64_t trials = 0, trials_per_task = 0, explore = -1, seed = 1;
-  std::string transfer = "on";
+  std::string time = "5m", target_latency, space, search, exploit, preset = "auto";
+  std::string cost_model, cost_model_file, save_cost_model, transfer = "on";
+  std::int64_t trials = 0, trials_per_task = 0, explore = -1, early_stop = -1, seed = 1;
+  double crossover = 0;
   std::int64_t patience = 25;
   bool has_no_finals = false, is_json = false;
 };
+
+/// A number as JSON; null if it is not known.
+nlohmann::json number(double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); }
+
+/// Of the adopted candidate; NaN as long as its time is not known.
+double gflops_of(const search::TaskProgress& task) {
+  return std::isfinite(task.best_ns) ? task.flops / task.best_ns : std::numeric_limits<double>::quiet_NaN();
+}
 
 /// Shows how tuning goes on: one line that changes on a terminal, a line now and then elsewhere, or JSON.
 class ProgressView {
@@ -42,6 +53,7 @@ class ProgressView {
   ProgressView& operator=(const ProgressView&) = delete;
 
   void show(const search::TuneProgress& progress) {
+    if (progress.tasks.empty()) return;
     constexpr double kTerminalPause = 0.1, kPlainPause = 5;
     const double pause = is_terminal_ ? kTerminalPause : kPlainPause;
     if (!is_json_ && has_line_ && progress.elapsed_s - last_s_ < pause) return;
@@ -49,13 +61,19 @@ class ProgressView {
     if (is_json_) {
       const search::TaskProgress& task = progress.tasks[progress.current];
       fmt::print("{}\n", nlohmann::json{{"elapsed_s", progress.elapsed_s},
+                                        {"left_s", number(progress.left_s)},
                                         {"trials", progress.trials},
+                                        {"tasks", progress.tasks.size()},
+                                        {"tasks_done", tasks_done(progress)},
                                         {"task", task.name},
                                         {"key", task.key},
                                         {"reused", task.reused},
+                                        {"task_weight", task.weight},
                                         {"task_trials", task.trials},
                                         {"first_ns", number(task.first_ns)},
                                         {"best_ns", number(task.best_ns)},
+                                        {"gflops", number(gflops_of(task))},
+                                        {"share_of_peak", number(gflops_of(task) / peak_)},
                                         {"model_first_ns", progress.first_ns()},
                                         {"model_best_ns", progress.best_ns()}}
                              .dump());
@@ -88,17 +106,23 @@ class ProgressView {
     std::fflush(stderr);
   }
 
-  static nlohmann::json number(double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); }
+  static std::int64_t tasks_done(const search::TuneProgress& progress) {
+    return std::count_if(progress.tasks.begin(), progress.tasks.end(), [](const auto& task) { return task.is_done; });
+  }
 
+  /// Fits on a wide terminal, whatever the kernel is called: what is wrapped cannot be written over.
   std::string line(const search::TuneProgress& progress) const {
-    std::int64_t done = 0;
-    for (const search::TaskProgress& task : progress.tasks) done += task.is_done ? 1 : 0;
     const search::TaskProgress& task = progress.tasks[progress.current];
-    const double gflops = std::isfinite(task.best_ns) ? task.flops / task.best_ns : 0;
-    return fmt::format("{} of {} tasks done, {} trials, {} left | kernels {} -> {} ms | {}: {} us, {:.0f} % of peak",
-                       done, progress.tasks.size(), progress.trials, time_text(progress.left_s),
-                       ms_text(progress.first_ns() * 1e-6), ms_text(progress.best_ns() * 1e-6), task.name,
-                       us_text(task.best_ns), gflops / peak_ * 100);
+    constexpr std::size_t kLongestName = 32;
+    const std::string name =
+        task.name.size() <= kLongestName ? task.name : task.name.substr(0, kLongestName - 3) + "...";
+    const double gflops = gflops_of(task);
+    const std::string speed =
+        std::isfinite(gflops) ? fmt::format(", {:.1f} GFLOP/s, {:.0f} % of peak", gflops, gflops / peak_ * 100) : "";
+    return fmt::format("{} of {} tasks done, {} trials, {} left | kernels {} -> {} ms | {:g} x {}: {} us{}",
+                       tasks_done(progress), progress.tasks.size(), progress.trials, time_text(progress.left_s),
+                       ms_text(progress.first_ns() * 1e-6), ms_text(progress.best_ns() * 1e-6), task.weight, name,
+                       us_text(task.best_ns), speed);
   }
 
   bool is_json_, is_terminal_, has_line_ = false;
@@ -154,33 +178,18 @@ void show_finals(const ModelTuneReport& report) {
              verdict_text(finals.verdict));
 }
 
-/// The same for machines.
-void show_finals_json(const ModelTuneReport& report) {
-  if (!report.finals || report.finals->tasks.empty()) return;
-  nlohmann::json tasks = nlohmann::json::array();
-  for (const FinalsDecision& task : report.finals->tasks)
-    tasks.push_back({{"key", task.key},
-                     {"candidate", nlohmann::json::parse(task.candidate)},
-                     {"is_default", task.is_default},
-                     {"is_changed", task.is_changed}});
-  fmt::print("{}\n", nlohmann::json{{"finals", "decided"},
-                                    {"elapsed_s", report.finals->seconds},
-                                    {"model_default_ns", report.finals->default_ns},
-                                    {"model_alone_ns", report.finals->alone_ns},
-                                    {"model_chosen_ns", report.finals->chosen_ns},
-                                    {"tasks", tasks}}
-                         .dump());
-}
-
-std::string_view end_text(const ModelTuneReport& report) {
+/// How tuning ended, if not for want of time or candidates.
+std::string end_text(const ModelTuneReport& report, const std::string& target_latency) {
   if (report.is_stopped) return ", stopped";
+  if (report.is_target_reached)
+    return fmt::format(", ended as the kernels, timed alone, take no more than {} (--target-latency)", target_latency);
   return report.is_patience_over ? ", ended as it gained nothing any more (--patience)" : "";
 }
 
-void show_report(const ModelTuneReport& report, const std::string& model, const std::string& target, double peak) {
+void show_report(const ModelTuneReport& report, const TuneOptions& options, const std::string& target, double peak) {
   const search::TuneProgress& progress = report.progress;
-  fmt::print("{} on {}: {} trials of {} tasks in {}{}\n", model, target, progress.trials, progress.tasks.size(),
-             time_text(progress.elapsed_s), end_text(report));
+  fmt::print("{} on {}: {} trials of {} tasks in {}{}\n", options.model.model, target, progress.trials,
+             progress.tasks.size(), time_text(progress.elapsed_s), end_text(report, options.target_latency));
   show_tasks(report, peak);
   if (report.transferred > 0) fmt::print("the cost model began with {} trials of other tasks\n", report.transferred);
   if (progress.best_ns() > 0)
@@ -189,16 +198,84 @@ void show_report(const ModelTuneReport& report, const std::string& model, const 
   show_finals(report);
 }
 
+/// The same for machines: one object, the last line. "finals" is what tells it from a trial.
+void show_report_json(const ModelTuneReport& report, double peak) {
+  const search::TuneProgress& progress = report.progress;
+  const bool is_decided = report.finals && !report.finals->tasks.empty();
+  nlohmann::json whole{{"finals", is_decided ? "decided" : "none"},
+                       {"elapsed_s", progress.elapsed_s},
+                       {"trials", progress.trials},
+                       {"is_stopped", report.is_stopped},
+                       {"is_target_reached", report.is_target_reached},
+                       {"is_patience_over", report.is_patience_over},
+                       {"model_first_ns", progress.first_ns()},
+                       {"model_best_ns", progress.best_ns()},
+                       {"tasks", nlohmann::json::array()}};
+  for (const search::TaskProgress& task : progress.tasks)
+    whole["tasks"].push_back({{"name", task.name},
+                              {"key", task.key},
+                              {"weight", task.weight},
+                              {"trials", task.trials},
+                              {"failures", task.failures},
+                              {"reused", task.reused},
+                              {"first_ns", number(task.first_ns)},
+                              {"best_ns", number(task.best_ns)},
+                              {"gflops", number(gflops_of(task))},
+                              {"share_of_peak", number(gflops_of(task) / peak)},
+                              {"candidate", task.best.empty() ? nlohmann::json() : nlohmann::json::parse(task.best)}});
+  if (is_decided) {
+    whole["finals_s"] = report.finals->seconds;
+    whole["model_default_ns"] = report.finals->default_ns;
+    whole["model_alone_ns"] = report.finals->alone_ns;
+    whole["model_chosen_ns"] = report.finals->chosen_ns;
+    for (const FinalsDecision& decision : report.finals->tasks)
+      for (nlohmann::json& task : whole["tasks"])
+        if (task["key"] == decision.key)
+          task.update({{"is_default", decision.is_default}, {"is_changed", decision.is_changed}});
+  }
+  fmt::print("{}\n", whole.dump());
+}
+
+/// "5ms" or "800us" in seconds; 0 for an empty text.
+Result<double> parse_latency(const std::string& text) {
+  if (text.empty()) return 0;
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  const std::string unit = end;
+  const double factor = unit == "us" ? 1e-6 : unit == "ms" ? 1e-3 : unit == "s" ? 1 : 0;
+  if (end == text.c_str() || factor == 0 || !(number > 0) || !std::isfinite(number))
+    return error(ErrorCode::InvalidArgument,
+                 "--target-latency is '{}', expected a number above 0 with us, ms or s: 800us, 5ms", text);
+  return number * factor;
+}
+
+/// Sets after how many trials, if ever, Droplet Search goes on.
+Result<void> use_explore(const TuneOptions& options, search::TunerOptions& tuner) {
+  constexpr std::size_t kPublished = 300;
+  const bool is_never = options.exploit == "none";
+  if (!options.exploit.empty() && options.explore >= 0 && (options.explore == 0) != is_never)
+    return error(ErrorCode::InvalidArgument, "--explore is '{}', but --exploit is '{}', with which {} allowed",
+                 options.explore, options.exploit, is_never ? "only 0 is" : "1 and more are");
+  if (options.explore >= 0) tuner.explore = static_cast<std::size_t>(options.explore);
+  if (is_never) tuner.explore = 0;
+  if (options.exploit == "droplet" && tuner.explore == 0) tuner.explore = kPublished;
+  return {};
+}
+
 Result<void> run_tune(const TuneOptions& options) {
   HONE_TRY(const double seconds, parse_time("--time", options.time));
   search::TunerOptions tuner;
+  HONE_TRY(tuner.target_seconds, parse_latency(options.target_latency));
   HONE_TRY(search::use_preset(options.preset, tuner));
+  HONE_TRY(use_explore(options, tuner));
   if (!options.space.empty()) tuner.space = options.space;
   if (!options.search.empty()) tuner.search = options.search;
   if (!options.cost_model.empty()) tuner.cost_model = options.cost_model;
   tuner.transfer = options.transfer == "on";
   tuner.cost_model_file = options.cost_model_file;
-  if (options.explore >= 0) tuner.explore = static_cast<std::size_t>(options.explore);
+  tuner.save_cost_model = options.save_cost_model;
+  tuner.search_options.evolutionary.crossover = options.crossover;
+  if (options.early_stop >= 0) tuner.early_stop = static_cast<std::size_t>(options.early_stop);
   ModelOptions model = options.model;
   const std::string file = records_file(model);
   if (file.empty())
@@ -223,13 +300,26 @@ Result<void> run_tune(const TuneOptions& options) {
                            .progress = [&](const FinalsProgress& finals) { view.show(finals); }};
   HONE_TRY(const ModelTuneReport report, tune(session, inputs, tuner, file, tuning));
   if (options.is_json)
-    show_finals_json(report);
+    show_report_json(report, peak);
   else
-    show_report(report, model.model, session.target(), peak);
+    show_report(report, options, session.target(), peak);
   if (!report.records_error.empty())
     return error(ErrorCode::Unsupported, "not everything that was found is stored: {}", report.records_error);
+  if (!report.model_error.empty()) return error(ErrorCode::Unsupported, "{}", report.model_error);
   if (!options.is_json) fmt::print("stored in {}; from now on used by: hone run {}\n", file, model.model);
+  if (!options.is_json && !options.save_cost_model.empty())
+    fmt::print("what the cost model learnt is in {}\n", options.save_cost_model);
   return {};
+}
+
+void add_share(CLI::App& parser, const char* name, double& share, const char* help) {
+  const auto check = [](const std::string& text) {
+    double found = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), found);
+    const bool is_share = status == std::errc() && end == text.data() + text.size() && found >= 0 && found <= 1;
+    return is_share ? std::string() : fmt::format("'{}' given, allowed are numbers in 0..1", text);
+  };
+  parser.add_option(name, share, help)->type_name("SHARE")->check(check);
 }
 
 }  // namespace
@@ -242,6 +332,8 @@ Action add_tune(CLI::App& parser) {
   add_number(
       parser, "--patience", options->patience, 0, kWholeTime,
       "end when for this percentage of the time so far the kernels gained less than 0.1 % together; 0: never (25)");
+  add_text(parser, "--target-latency", options->target_latency, "TIME",
+           "end when the kernels that are tuned, timed alone, take no longer in one run: 800us or 5ms (never)");
   parser.add_flag("--no-finals", options->has_no_finals,
                   "adopt what is fastest alone, without timing the best candidates within the running model; what "
                   "earlier finals decided stays");
@@ -249,6 +341,8 @@ Action add_tune(CLI::App& parser) {
   add_number(parser, "--trials", options->trials, 1, kMostTrials, "how many candidates to measure at most (all)");
   add_number(parser, "--trials-per-task", options->trials_per_task, 1, kMostTrials,
              "how many candidates of each task to measure at most (all)");
+  add_number(parser, "--early-stop", options->early_stop, 0, kMostTrials,
+             "trials of a task without a gain after which it is left alone; 0: never (the preset's)");
   add_text(parser, "--preset", options->preset, "auto|hidet|autotvm|ansor|ansor-droplet",
            "the space, search and cost model of a published system (auto)");
   add_text(parser, "--space", options->space, "auto|mapping|sketch|ansor|template",
@@ -259,16 +353,26 @@ Action add_tune(CLI::App& parser) {
   add_text(parser, "--cost-model", options->cost_model,
            "auto|tlp|mtl|gbt|none|random|ansor|rank-knob|rank-itervar|rank-curve|regression-knob|regression-itervar|"
            "regression-curve",
-           "what looks fast; auto: a trained network, and boosted trees once there are measurements (the preset's)");
+           "what looks fast; auto: a trained network, corrected by boosted trees as soon as something is measured (the "
+           "preset's)");
   add_text(parser, "--cost-model-file", options->cost_model_file, "FILE",
-           "the network of auto, tlp and mtl (HONE_COST_MODEL, or the one that comes with hone)");
+           "the network of auto, tlp and mtl (HONE_COST_MODEL, or the one that comes with hone); or what "
+           "--save-cost-model wrote for this cost model, which then learns nothing from records");
+  add_text(parser, "--save-cost-model", options->save_cost_model, "FILE",
+           "where to write what the cost model knows at the end; --cost-model-file may name the same file, even before "
+           "it is there (nowhere)");
   add_text(parser, "--transfer", options->transfer, "on|off",
            "whether the cost model begins with what records say of other tasks on this target (on)");
   add_number(parser, "--explore", options->explore, 0, kMostTrials,
              "trials of a task after which Droplet Search goes on from the best; 0: never (the preset's)");
+  add_text(parser, "--exploit", options->exploit, "droplet|none",
+           "what goes on after --explore; with droplet, that is 300 trials unless the option or the preset says "
+           "otherwise (the preset's)");
+  add_share(parser, "--crossover", options->crossover,
+            "of the children in the evolutionary search, the share with two parents, 0..1 (0)");
   add_number(parser, "--tuning-seed", options->seed, 0, kMostTrials, "of random decisions of the search (1)");
   parser.add_flag("--json", options->is_json,
-                  "print a line of JSON for each trial, and each round of the finals, instead");
+                  "print a line of JSON for each trial, each round of the finals, and what came of it, instead");
   return [options] { return run_tune(*options); };
 }
 

@@ -11,8 +11,8 @@
 #include "hone/measure/records/record_queue.h"
 #include "hone/schedule/prepack.h"
 #include "hone/search/crown.h"
+#include "hone/search/earlier_runs.h"
 #include "hone/search/model_scorer.h"
-#include "hone/search/reuse.h"
 #include "hone/search/task_data.h"
 #include "hone/search/task_scheduler.h"
 #include "hone/search/task_state.h"
@@ -65,19 +65,20 @@ class Tuner {
   Result<TuneReport> run(const std::vector<TuneTask>& tasks) {
     HONE_TRY(model_, options_.make_model(options_.cost_model,
                                          {.seed = options_.seed, .threads = thinking_threads(tasks.size() > 1)}));
+    if (!options_.learnt_file.empty()) HONE_TRY(model_->load(options_.learnt_file));
     report_.progress.tasks.resize(tasks.size());
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       HONE_TRY(TaskState state, prepare(tasks[i], report_.progress.tasks[i]));
       states_.push_back(std::move(state));
     }
-    learn_from_others();
-    for (std::size_t i = 0; i < states_.size(); ++i) to_teach_.push_back({i, std::exchange(states_[i].untold, {})});
-    teach();
+    learn_from_earlier_runs();
     HONE_TRY(scheduler_, make_scheduler());
     measure::MeasurerOptions measuring = options_.measurer;
     measuring.stop = options_.stop;
     HONE_TRY(measure::Measurer measurer, measure::Measurer::start(measuring));
     measurer_ = &measurer;
+    HONE_TRY(save_model());  // what cannot be saved is an error now, not after hours
+    look_at_target();
     HONE_TRY(measure_all());
     for (std::size_t i = 0; i < states_.size(); ++i)
       if (has_challenger(states_[i]) || (!states_[i].is_leader_recorded && !states_[i].ok.empty())) ask_for_crown(i);
@@ -85,6 +86,7 @@ class Tuner {
     report_.is_stopped = is_stopped();
     queue_.flush();
     if (!queue_.problem().empty()) report_.records_error = queue_.problem();
+    if (const Result<void> saved = save_model(); !saved) report_.model_error = saved.error().message;
     tell_progress();
     return std::move(report_);
   }
@@ -156,76 +158,38 @@ class Tuner {
     };
   }
 
-  /// What earlier runs measured, and the leader that they left.
+  /// What earlier runs measured.
   std::vector<Trial> known_trials(TaskState& state) {
     if (!options_.records) return {};
-    const std::string target = codegen::to_string(options_.measurer.target);
-    const auto found = options_.records->find({.task = state.key.key, .target = target});
-    if (!found) {
-      report_.records_error = found.error().message;
-      return {};
-    }
-    std::vector<Trial> known;
-    for (const measure::Record& record : *found) {
-      const Result<Candidate> candidate = space::parse_candidate(*state.space, record.candidate);
-      if (!candidate || measure::find_adoption(record)) continue;  // an adopted one was a trial before
-      const bool is_ok = record.status == measure::TrialStatus::Ok;
-      known.push_back({*candidate, is_ok ? outcome_of(record.samples_ns) : Outcome{}});
-      state.count(known.back());
-    }
-    return known;
+    Result<std::vector<Trial>> known = take_known_trials(state, *options_.records, options_.measurer.target);
+    if (known) return *std::move(known);
+    report_.records_error = known.error().message;
+    return {};
   }
 
-  /// What to try first. What was adopted for this task leads it; what was adopted for one like it is tried soon.
-  std::vector<Candidate> starts_of(TaskState& state, const space::Task& task) {
+  /// What to try first: what the rules choose, and soon what was adopted for a task like this one.
+  std::vector<Candidate> starts_of(TaskState& state, const space::Task& task) const {
     std::vector<Candidate> starts;
     if (options_.tries_rules_first) starts = state.space->starts();
     if (!options_.records) return starts;
-    const std::optional<Reused> found = find_reusable(*options_.records, task, options_.measurer.target);
-    if (!found) return starts;
-    state.progress->reused = to_string(found->origin);
-    const Result<Candidate> as_recorded = space::parse_candidate(*state.space, found->record.candidate);
-    if (found->origin == Origin::Exact && as_recorded) {
-      state.lead(*as_recorded, found->record.min_ns());
-      if (const std::optional<measure::Adoption> adoption = measure::find_adoption(found->record))
-        if (std::isfinite(adoption->first_ns)) state.progress->first_ns = adoption->first_ns;
-      keep_if_decided_in_model(state, *found);
-    } else if (found->origin == Origin::Exact && space::parse_candidate(*found->space, found->record.candidate)) {
-      lead_from_elsewhere(state, *found);
-      keep_if_decided_in_model(state, *found);
-    } else if (const auto fitted =
-                   space::parse_candidate(*state.space, space::to_json(*found->space, found->candidate))) {
-      starts.insert(starts.begin() + (starts.empty() ? 0 : 1), *fitted);
-    }
+    if (const auto adopted = take_adopted(state, *options_.records, task, options_.measurer.target))
+      starts.insert(starts.begin() + (starts.empty() ? 0 : 1), *adopted);
     return starts;
-  }
-
-  /// What was decided in a model is faster there; alone, it is only as fast as its own trials say.
-  static void keep_if_decided_in_model(TaskState& state, const Reused& found) {
-    const std::optional<measure::Adoption> adoption = measure::find_adoption(found.record);
-    if (!adoption || !adoption->in_model) return;
-    state.is_decided_in_model = true;
-    for (const Trial& trial : state.ok)
-      if (!state.incumbent && trial.candidate == state.leader)
-        state.leader_seconds = std::min(state.leader_seconds, trial.outcome.seconds);
-  }
-
-  /// Lets a candidate of another space lead: what is found here has to be faster.
-  static void lead_from_elsewhere(TaskState& state, const Reused& found) {
-    const Result<schedule::Schedule> made = found.space->build(found.candidate);
-    if (!made) return;
-    state.incumbent = {found.record.candidate, std::make_shared<const Built>(Built{made->program(), made->trace()})};
-    state.is_leader_recorded = true;
-    state.leader_seconds = found.record.min_ns() * 1e-9;
-    state.progress->best_ns = found.record.min_ns();
-    state.progress->best = found.record.candidate;
   }
 
   bool is_stopped() const { return options_.stop && *options_.stop; }
   bool is_out_of_time() const { return options_.seconds > 0 && seconds_since(start_) >= options_.seconds; }
   bool is_over() const {
-    return is_stopped() || is_out_of_time() || (options_.enough && *options_.enough) ||
+    return is_stopped() || is_out_of_time() || report_.is_target_reached || (options_.enough && *options_.enough) ||
            (options_.trials > 0 && report_.progress.trials + under_way_ >= options_.trials);
+  }
+
+  /// Takes note when the kernels are as fast as was asked for. The scheduler knows the fastest trials, which luck made
+  /// look better than they are; what counts is what was timed in turns.
+  void look_at_target() {
+    double ns = 0;
+    for (const TaskProgress& task : report_.progress.tasks) ns += task.weight * task.best_ns;
+    if (options_.target_seconds > 0 && ns <= options_.target_seconds * 1e9) report_.is_target_reached = true;
   }
 
   /// Measures until there is nothing more to try, or the budget is used up.
@@ -273,7 +237,7 @@ class Tuner {
         open_.empty() ? scheduler_->next_task() : scheduler_->next_task(/*except=*/open_.front()->task);
     if (!task) return;
     TaskState& state = states_[*task];
-    std::size_t wanted = options_.batch;
+    std::size_t wanted = std::min(options_.batch, scheduler_->round_trials());
     if (options_.trials_per_task > 0)
       wanted = std::min(wanted, static_cast<std::size_t>(
                                     std::max<std::int64_t>(0, options_.trials_per_task - state.progress->trials)));
@@ -374,6 +338,7 @@ class Tuner {
       store(state, *given.contest.rivals[verdict->best], results[verdict->best],
             measure::adopted_tags({verdict->first_ns, first}));
     }
+    look_at_target();
     tell_progress();
   }
 
@@ -386,7 +351,28 @@ class Tuner {
     tell_progress();
   }
 
-  /// Shows the cost model what was measured of other tasks in earlier runs.
+  /// Shows the cost model what was measured in earlier runs, unless it comes from one of them and knows.
+  void learn_from_earlier_runs() {
+    const bool knows = !options_.learnt_file.empty();
+    if (!knows) learn_from_others();
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+      std::vector<Trial> known = std::exchange(states_[i].untold, {});
+      if (!knows) to_teach_.push_back({i, std::move(known)});
+    }
+    teach();
+  }
+
+  /// Writes what the cost model knows, trials of rounds that were not finished as well.
+  Result<void> save_model() {
+    if (options_.save_cost_model.empty()) return {};
+    for (std::size_t i = 0; i < states_.size(); ++i) to_teach_.push_back({i, std::exchange(states_[i].untold, {})});
+    teach();
+    if (const Result<void> saved = model_->save(options_.save_cost_model); !saved)
+      return error(saved.error().code, "the cost model cannot be saved: {}", saved.error().message);
+    return {};
+  }
+
+  /// The same of other tasks.
   void learn_from_others() {
     if (!options_.transfer || !options_.records) return;
     std::vector<measure::TaskKey> tasks;

@@ -58,7 +58,9 @@ struct TuneProgress {
 struct TunerOptions {
   measure::MeasurerOptions measurer = {};  ///< the target among them
   std::string space = "mapping", search = "exhaustive", cost_model = "ansor";
-  std::string cost_model_file = {};  ///< of a network; empty: the usual one
+  std::string cost_model_file = {};  ///< of a network, for make_model; empty: the usual one
+  std::string learnt_file = {};      ///< what the cost model begins with, instead of what records say
+  std::string save_cost_model = {};  ///< the file for what it knows at the end, to begin with another time
   /// Makes the cost model; for those that need more than cost/ knows, such as networks.
   std::function<Result<std::unique_ptr<cost::CostModel>>(std::string_view name, const cost::ModelOptions&)> make_model =
       cost::make_cost_model;
@@ -73,6 +75,7 @@ struct TunerOptions {
   std::int64_t trials_per_task = 0;     ///< those of earlier runs included; 0: no limit
   std::size_t batch = 16;               ///< candidates that a search is asked for at a time; fewer the first time
   std::size_t early_stop = 0;           ///< trials without a gain after which a task is left alone; 0: never
+  double target_seconds = 0;            ///< of all adopted kernels of one run, at which to end; 0: never
   measure::Records* records = nullptr;  ///< null: nothing is kept
   const std::atomic<bool>* stop = nullptr;
   const std::atomic<bool>* enough = nullptr;  ///< ends the search as running out of time does
@@ -84,12 +87,14 @@ struct TunerOptions {
 struct TuneReport {
   TuneProgress progress;
   bool is_stopped = false;         ///< by the stop flag
+  bool is_target_reached = false;  ///< TunerOptions::target_seconds
   std::int64_t transferred = 0;    ///< trials of other tasks that the cost model began with
   std::string records_error = {};  ///< why records could not be read or all be written; tuning went on without
+  std::string model_error = {};    ///< why what the cost model knows at the end is not written
 };
 
-/// Tunes until the budget is used up or nothing is left to try. Errors: no such space, search or cost model, no worker
-/// process.
+/// Tunes until the budget is used up or nothing is left to try. Errors: no such space, search or cost model, a file of
+/// the cost model that cannot be read or written, no worker process.
 Result<TuneReport> tune(const std::vector<TuneTask>& tasks, const TunerOptions& options);
 
 }  // namespace hone::search

@@ -1,6 +1,7 @@
 #include "hone/search/tuner.h"
 
 #include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
@@ -273,6 +274,120 @@ TEST_F(TunerTest, NamesWhatThereIs) {
   options_.search = "random";
   options_.cost_model = "oracle";
   EXPECT_THAT(tune({product_task(5, 16, 3)}, options_).error().message, HasSubstr("oracle"));
+}
+
+TEST_F(TunerTest, EndsWhenTheKernelsAreAsFastAsAskedFor) {
+  const std::vector<TuneTask> tasks = {product_task(13, 48, 17), product_task(5, 64, 32)};
+  options_.space = "sketch";
+  options_.search = "random";
+  options_.cost_model = "none";
+  options_.trials = 40;
+  options_.target_seconds = 1e-12;
+  Result<measure::Records> other = measure::Records::open((folder_ / "other.db").string());
+  ASSERT_TRUE(other);
+  options_.records = &*other;
+  const TuneReport never = tune(tasks, options_).value();
+  EXPECT_FALSE(never.is_target_reached);
+
+  options_.target_seconds = 1;
+  options_.records = &*records_;
+  const TuneReport soon = tune(tasks, options_).value();
+  EXPECT_TRUE(soon.is_target_reached);
+  EXPECT_LT(soon.progress.trials, never.progress.trials);
+  for (const TaskProgress& task : soon.progress.tasks) EXPECT_TRUE(std::isfinite(task.best_ns)) << task.name;
+
+  const TuneReport at_once = tune(tasks, options_).value();
+  EXPECT_TRUE(at_once.is_target_reached);
+  EXPECT_EQ(at_once.progress.trials, 0);
+}
+
+TEST_F(TunerTest, TheTargetIsOfAllCallsInARun) {
+  TuneTask task = product_task(13, 48, 17);
+  options_.search = "random";
+  options_.cost_model = "none";
+  options_.trials = 4;
+  const double ns = tune({task}, options_).value().progress.tasks[0].best_ns;
+  options_.trials = 1;
+  task.weight = 1000;
+  options_.target_seconds = 100 * ns * 1e-9;
+  EXPECT_FALSE(tune({task}, options_).value().is_target_reached);
+  options_.target_seconds = 10'000 * ns * 1e-9;
+  EXPECT_TRUE(tune({task}, options_).value().is_target_reached);
+}
+
+/// Knows how many trials it was shown.
+class Counter final : public cost::CostModel {
+ public:
+  explicit Counter(std::vector<std::int64_t>& begun_with) : begun_with_(begun_with) {}
+
+  std::string_view name() const override { return "counter"; }
+  bool is_trained(std::string_view, std::string_view) const override { return shown_ > 0; }
+  Result<std::vector<double>> predict(std::span<const cost::Subject> subjects) override {
+    if (!std::exchange(is_asked_, true)) begun_with_.push_back(shown_);
+    return std::vector<double>(subjects.size());
+  }
+  Result<void> update(std::span<const cost::Subject> subjects, std::span<const double>) override {
+    shown_ += static_cast<std::int64_t>(subjects.size());
+    return {};
+  }
+  Result<void> save(const std::filesystem::path& file) const override {
+    std::ofstream(file) << shown_;
+    return {};
+  }
+  Result<void> load(const std::filesystem::path& file) override {
+    std::ifstream(file) >> shown_;
+    return {};
+  }
+
+ private:
+  std::vector<std::int64_t>& begun_with_;
+  std::int64_t shown_ = 0;
+  bool is_asked_ = false;
+};
+
+TEST_F(TunerTest, TheCostModelBeginsWithWhatWasSaved) {
+  const TuneTask task = product_task(13, 48, 17);
+  std::vector<std::int64_t> begun_with;
+  options_.make_model = [&](std::string_view, const cost::ModelOptions&) -> Result<std::unique_ptr<cost::CostModel>> {
+    return std::make_unique<Counter>(begun_with);
+  };
+  const auto saved = [&] {
+    std::int64_t shown = 0;
+    std::ifstream(options_.save_cost_model) >> shown;
+    return shown;
+  };
+  options_.save_cost_model = (folder_ / "learnt").string();
+  options_.trials = 5;
+  ASSERT_TRUE(tune({task}, options_));
+  const std::int64_t first = saved();
+  EXPECT_GE(first, 4);
+
+  options_.learnt_file = options_.save_cost_model;
+  options_.trials = 3;
+  options_.tries_rules_first = false;  // the model is asked at once
+  begun_with.clear();
+  ASSERT_TRUE(tune({task}, options_));
+  EXPECT_EQ(begun_with, std::vector<std::int64_t>{first});
+  EXPECT_GT(saved(), first);
+  EXPECT_LE(saved(), first + 3) << "what is in the records as well is not shown twice";
+}
+
+TEST_F(TunerTest, TreesThatWereSavedAreOfTheirModelAlone) {
+  options_.save_cost_model = (folder_ / "learnt").string();
+  options_.trials = 6;
+  ASSERT_TRUE(tune({product_task(13, 48, 17)}, options_));
+  const auto model = cost::make_cost_model("ansor").value();
+  ASSERT_TRUE(model->load(options_.save_cost_model));
+  EXPECT_TRUE(model->is_trained("any"));
+
+  options_.learnt_file = options_.save_cost_model;
+  options_.cost_model = "rank-knob";
+  EXPECT_THAT(tune({product_task(13, 48, 17)}, options_).error().message,
+              HasSubstr("written by the model 'ansor', not by 'rank-knob'"));
+  options_.cost_model = "ansor";
+  options_.save_cost_model = (folder_ / "none" / "learnt").string();
+  EXPECT_THAT(tune({product_task(13, 48, 17)}, options_).error().message,
+              HasSubstr("the cost model cannot be saved: "));
 }
 
 }  // namespace
