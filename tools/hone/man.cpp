@@ -39,6 +39,23 @@ std::string options_text(const std::vector<OptionRow>& options) {
   return text;
 }
 
+/// A variable of the environment, and what it is for.
+struct Variable {
+  const char *name, *help;
+};
+
+constexpr Variable kVariables[] = {
+    {"HONE_RECORDS",
+     "the file of records of every command without --records (hone/records.db in XDG_DATA_HOME or ~/.local/share)"},
+    {"HONE_COST_MODEL",
+     "the network of the cost models auto, tlp and mtl and of --first-choice network (the one that comes with hone)"},
+    {"HONE_WORKER",
+     "the program in which candidates are compiled and timed (hone_worker, installed with this command)"},
+    {"HONE_TRAINER",
+     "the program that `hone cost-model train` runs (hone_trainer beside this command, or a folder up)"},
+    {"HONE_LOG", "what to log to the standard error, by topic: debug, or lower=debug,codegen=info"},
+};
+
 std::string page(const CLI::App& root) {
   std::string text = fmt::format(
       ".TH HONE 1 \"\" \"{}\" \"User Commands\"\n.SH NAME\nhone \\- compiles and runs ONNX models\n"
@@ -56,8 +73,9 @@ std::string page(const CLI::App& root) {
       ".SH EXIT STATUS\n.TP\n0\nall went well\n.TP\n2\nwrong arguments, or a file or model that cannot be used; one "
       "sentence "
       "on the standard error says why\n.TP\n1\na mistake of hone itself, or output that cannot be written\n"
-      ".SH ENVIRONMENT\n.TP\n\\fBHONE_LOG\\fR\nwhat to log to the standard error, by topic: \\fBdebug\\fR, or "
-      "\\fBlower=debug,codegen=info\\fR\n";
+      ".SH ENVIRONMENT\n";
+  for (const Variable& variable : kVariables)
+    text += fmt::format(".TP\n\\fB{}\\fR\n{}\n", variable.name, escaped(variable.help));
   return text;
 }
 
