@@ -340,9 +340,9 @@ Result<Report> make_report(const Session& session, std::span<const Value> inputs
   HONE_TRY(write_kernels(subjects, target, options.most_text_bytes, report));
   for (std::size_t i = 0; i < subjects.size(); ++i) fill_times(subjects[i], report.tasks[i]);
   fill_history(subjects, report);
-  fill_curve(report);
   if (options.measures_peak) HONE_TRY(measure_peak(target, report));
   if (options.measures_tasks) HONE_TRY(measure_tasks(subjects, target, report));
+  fill_curve(report);  // which ends at what kernels take now
   if (records) HONE_TRY(find_other_targets(subjects, *records, report));
   order_tasks(report);
   return report;

@@ -59,7 +59,7 @@ std::optional<Candidate> take_adopted(TaskState& state, const measure::Records& 
     keep_if_decided_in_model(state, *found);
     return std::nullopt;
   }
-  if (found->origin == Origin::Exact && space::parse_candidate(*found->space, found->record.candidate)) {
+  if (found->origin == Origin::Exact) {
     lead_from_elsewhere(state, *found);
     keep_if_decided_in_model(state, *found);
     return std::nullopt;

@@ -49,18 +49,17 @@ bool has_likely_algorithm(const space::Space& space, const space::Candidate& can
   return algorithm(candidate) == algorithm(space.first());
 }
 
-/// The candidate of a record of this task in its space; as near as there is if the space has changed.
+/// The candidate of a record of this task in its space; as near as there is if the space has changed, which its time
+/// then says nothing about.
 std::optional<Reused> exact_choice(const measure::Record& record, const space::Task& task,
                                    const codegen::Target& target) {
   Result<std::unique_ptr<space::Space>> space = space::make_space(space::space_of(record.candidate), task, target);
   if (!space) return std::nullopt;
-  std::optional<space::Candidate> candidate;
-  if (const Result<space::Candidate> parsed = space::parse_candidate(**space, record.candidate))
-    candidate = *parsed;
-  else
-    candidate = space::nearest_candidate(**space, record.candidate);
+  if (const Result<space::Candidate> candidate = space::parse_candidate(**space, record.candidate))
+    return Reused{*std::move(space), *candidate, Origin::Exact, record};
+  const std::optional<space::Candidate> candidate = space::nearest_candidate(**space, record.candidate);
   if (!candidate) return std::nullopt;
-  return Reused{*std::move(space), *candidate, Origin::Exact, record};
+  return Reused{*std::move(space), *candidate, Origin::Nearest, record};
 }
 
 /// The candidate of a smaller task, all of whose decisions exist here.

@@ -14,7 +14,7 @@ namespace hone::search {
 enum class Origin : std::uint8_t {
   Exact,       ///< tuned for this task, in whatever model it was met
   Compatible,  ///< tuned for a task whose sizes divide those of this one: every decision means the same here
-  Nearest,     ///< tuned for a task of similar sizes, each decision as near as there is here
+  Nearest,     ///< tuned for a task of similar sizes, or in a space that has changed: each decision as near as there is
   Predicted,   ///< by a trained network: nothing was measured
   Default,     ///< by rules: nothing was measured
 };

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "hone/space/candidate.h"
@@ -26,10 +27,13 @@ class ReuseTest : public ::testing::Test {
   /// Records that a candidate of the mapping space, by its number, was adopted for a task.
   std::string adopt(const space::Task& task, std::uint64_t number, double ns) {
     const auto space = space::make_space("mapping", task, target_).value();
+    return adopt(task, space::to_json(*space, space::candidate_at(*space, number)), ns);
+  }
+  std::string adopt(const space::Task& task, const std::string& candidate, double ns) {
     measure::Record record;
     record.task = measure::task_key(task.naive(), task.constants);
     record.target = codegen::to_string(target_);
-    record.candidate = space::to_json(*space, space::candidate_at(*space, number));
+    record.candidate = candidate;
     record.status = measure::TrialStatus::Ok;
     record.samples_ns = {ns};
     record.is_checked = true;
@@ -75,6 +79,16 @@ TEST_F(ReuseTest, ThenTheNearestTaskRefitted) {
   EXPECT_EQ(reused(product(17, 64, 32)).first, Origin::Nearest);
 }
 
+TEST_F(ReuseTest, WhatIsNoCandidateAnyMoreIsFitted) {
+  const space::Task task = product(16, 64, 32);
+  const auto space = space::make_space("mapping", task, target_).value();
+  nlohmann::json candidate = nlohmann::json::parse(space::to_json(*space, space::candidate_at(*space, 5)));
+  for (nlohmann::json& values : candidate["decisions"]) values[0] = values[0].get<int>() + 1000;
+  ASSERT_FALSE(space::parse_candidate(*space, candidate.dump()));
+  adopt(task, candidate.dump(), 100);
+  EXPECT_EQ(reused(task).first, Origin::Nearest);
+}
+
 TEST_F(ReuseTest, AndNothingFromTasksThatAreFarAwayOrOfAnotherTarget) {
   adopt(product(16, 64, 32), 5, 100);
   EXPECT_EQ(reused(product(16, 1024, 512)).first, Origin::Default);
@@ -87,6 +101,7 @@ TEST_F(ReuseTest, OriginsHaveNames) {
   EXPECT_EQ(to_string(Origin::Exact), "tuned");
   EXPECT_EQ(to_string(Origin::Compatible), "compatible");
   EXPECT_EQ(to_string(Origin::Nearest), "nearest");
+  EXPECT_EQ(to_string(Origin::Predicted), "predicted");
   EXPECT_EQ(to_string(Origin::Default), "default");
 }
 
