@@ -150,7 +150,7 @@ Result<void> show_info(const CostModelOptions& options) {
              spec.is_masked ? ", masked" : "", spec.has_positions ? ", with positions" : "",
              spec.direct.empty() ? "" : ", with a direct path", spec.schema);
   if (spec.members > 1) fmt::print("members: {}\n", spec.members);
-  for (const std::string& target : spec.targets) fmt::print("head: {}\n", target);
+  for (const std::string& target : spec.targets) fmt::print("{}: {}\n", spec.has_one_head ? "target" : "head", target);
   for (const auto& [name, text] : spec.notes) fmt::print("{}: {}\n", name, text);
   return {};
 }
