@@ -210,7 +210,8 @@ TEST_F(HoneTune, WritesJsonForMachines) {
   for (std::string line; std::getline(lines, line);) {
     const auto told = nlohmann::json::parse(line);
     if (told.contains("finals")) {
-      if (stages.empty() || stages.back() != told.at("finals")) stages.push_back(told.at("finals"));
+      const std::string stage = told.at("finals");
+      if (stages.empty() || stages.back() != stage) stages.push_back(stage);
       continue;
     }
     EXPECT_EQ(told.at("task"), "MatMul+Relu");

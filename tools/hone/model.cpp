@@ -162,7 +162,7 @@ std::string records_file(const ModelOptions& options) {
 }
 
 Result<std::string> readable_records(const ModelOptions& options) {
-  const std::string file = records_file(options);
+  std::string file = records_file(options);
   if (file.empty()) return file;
   const auto opened = measure::Records::open(file, measure::Records::Mode::ReadOnly);
   if (opened) return file;

@@ -39,7 +39,7 @@ double distance(const measure::TaskKey& a, const measure::TaskKey& b) {
 double ratio(const measure::TaskKey& task, const measure::TaskKey& other) {
   return over_extents(task, other, 1, [](double product, std::int64_t extent, std::int64_t part) {
     if (extent == part) return product;
-    return part > 0 && extent % part == 0 ? product * static_cast<double>(extent / part) : kUnlike;
+    return part > 0 && extent % part == 0 ? product * static_cast<double>(extent) / static_cast<double>(part) : kUnlike;
   });
 }
 

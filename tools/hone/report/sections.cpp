@@ -285,7 +285,7 @@ void write_task(HtmlWriter& html, const Report& report, std::size_t index) {
     const auto more = html.open("details");
     html.leaf("summary", title);
     write_pair(html, task,
-               [&, member = member](const KernelText& text, const KernelText&) { html.leaf("pre", text.*member); });
+               [&, part = member](const KernelText& text, const KernelText&) { html.leaf("pre", text.*part); });
   }
 }
 
