@@ -120,12 +120,6 @@ Result<Shape> choose_shape(const Port& port, const Given& given, std::size_t inp
   return shape;
 }
 
-/// Whether a command runs or shows what a session compiles. The others are about candidates, and name the default.
-bool shows_session(const CLI::App& parser) {
-  constexpr std::string_view kCommands[] = {"run", "bench", "inspect"};
-  return std::find(std::begin(kCommands), std::end(kCommands), parser.get_name()) != std::end(kCommands);
-}
-
 template <typename T, typename Draw>
 void fill(Tensor& tensor, Draw draw) {
   for (T& element : tensor.as<T>()) element = static_cast<T>(draw());
@@ -143,9 +137,11 @@ void ModelOptions::add_to(CLI::App& parser) {
   add_text(parser, "--target", target, "TARGET", "what to compile for, as `hone targets` prints it (this machine)");
   add_text(parser, "--records", records, "FILE",
            "what `hone tune` found; none: nothing (HONE_RECORDS, or the user's own file)");
-  if (shows_session(parser))
-    add_text(parser, "--first-choice", first_choice, "rules|network",
-             "what kernels without a record are: as rules say, or as a trained network predicts (rules)");
+}
+
+void ModelOptions::add_first_choice_to(CLI::App& parser) {
+  add_text(parser, "--first-choice", first_choice, "rules|network",
+           "what kernels without a record are: as rules say, or as a trained network predicts (rules)");
 }
 
 Result<Session> load_model(const ModelOptions& options, bool keeps_tasks) {

@@ -18,6 +18,8 @@ struct ModelOptions {
 
   /// Declares them.
   void add_to(CLI::App& parser);
+  /// Declares --first-choice, for commands that run or show what a session compiles; others name the default.
+  void add_first_choice_to(CLI::App& parser);
 };
 
 /// Loads the model; see SessionOptions::keeps_tasks.
