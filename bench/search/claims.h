@@ -17,14 +17,14 @@ struct ClaimOptions {
   std::filesystem::path models = "build/models";
   std::int64_t trials = 0;  ///< of the search that is compared with; 0: as many as the claim names
   double seconds = 0;       ///< of each search with a time limit; 0: as long as the claim says
-  double stop_after_s = 0;  ///< droplet begins with no further task after that; 0: it goes through all
+  double stop_after_s = 0;  ///< droplet and hidet begin with nothing further after that; 0: no limit
   std::uint64_t seed = 1;
   std::vector<std::string> networks = {};  ///< files of trained cost models
   bool learns = false;                     ///< tlp also compares networks that trees correct
   std::string only = {};                   ///< tasks whose name has this in it
   bool all = false;                        ///< every task, where a choice of them is the default
   bool published = false;                  ///< droplet, hidet and tlp take Ansor's sketches as published for hone's
-  std::string rows = {};  ///< a file that keeps what was found of each task, so that a long claim can go on; or none
+  std::string rows = {};  ///< a file that keeps each row found, so that a long claim can go on; or none
 
   bool wants(std::string_view name) const { return name.find(only) != std::string_view::npos; }
 };

@@ -1,7 +1,6 @@
 // A short exploration and Droplet Search against a long evolutionary search.
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
@@ -66,17 +65,6 @@ std::int64_t explore_of(std::int64_t trials) { return trials * 3 / 20; }
 std::int64_t exploit_of(std::int64_t trials) { return trials / 20; }
 
 constexpr std::size_t kSpeedupCell = 5, kTimeCell = 6;
-
-/// What a cell says, which may come from a file.
-Result<double> number_in(const std::vector<std::string>& row, std::size_t cell) {
-  const std::string& text = row[cell];
-  double number = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (status != std::errc() || end != text.data() + text.size())
-    return error(ErrorCode::ParseError, "the row of '{}' has '{}' in cell {}, expected a number", row.front(), text,
-                 cell);
-  return number;
-}
 
 /// The row of a task.
 Result<std::vector<std::string>> compare(const NamedTask& task, std::int64_t trials, const ClaimOptions& options) {

@@ -199,9 +199,9 @@ int main(int argc, char** argv) {
   app.add_flag("--published", arguments.options.published,
                "droplet, hidet and tlp: compare with searches of Ansor's space as published");
   app.add_option("--rows", arguments.options.rows,
-                 "the file in which droplet keeps what it found, to go on after a break");
+                 "the file in which droplet and hidet keep what they found, to go on after a break");
   app.add_option("--stop-after", arguments.options.stop_after_s,
-                 "the time in s after which droplet begins with no further task (none)")
+                 "the time in s after which droplet and hidet begin with no further task (none)")
       ->check(CLI::PositiveNumber);
   app.add_option("--models", arguments.options.models, "the folder with ONNX files (build/models)");
   app.add_option("--write", arguments.write, "the file whose sections are replaced: docs/results/search.md");

@@ -1,20 +1,14 @@
 // What networks that were trained before save: search time, and all of it.
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <cmath>
 #include <fmt/format.h>
-#include <limits>
 #include <optional>
 
 #include "claims.h"
-#include "runs.h"
+#include "model_search.h"
 
 #include "hone/first_choice.h"
-#include "hone/model_tasks.h"
 #include "hone/network_model.h"
-#include "hone/search/tuner.h"
 #include "hone/space/candidate.h"
 
 namespace hone::bench {
@@ -24,160 +18,13 @@ namespace {
 /// sooner. What is tried then is the best of more candidates.
 constexpr std::size_t kShortRound = 2, kManyPerTrial = 32;
 
-/// A search goes on until its trials say that it is so far below what it is to reach: they may have been lucky.
-constexpr double kSurely = 0.97;
-
-/// When a search is over.
-struct Until {
-  std::int64_t trials = 0;  ///< 0: no limit
-  double seconds = 0;       ///< 0: no limit
-  double ns = 0;            ///< of one run of all kernels, each by its fastest trial
-};
-
-/// The course of a search: which candidates led their tasks, and from when on.
-struct Searched {
-  struct Lead {
-    std::size_t task;
-    std::string candidate;
-    double at_s;
-    std::int64_t trials;
-    double ns = 0;  ///< timed in turns with what is compared with
-  };
-  std::vector<Lead> leads;                                    ///< in the order of time
-  double tried_ns = std::numeric_limits<double>::infinity();  ///< one run of all kernels by their fastest trials
-  double seconds = 0;                                         ///< that the search took in all
-
-  /// What led a task in the end; null if nothing did.
-  Lead* last(std::size_t task) {
-    const auto found = std::find_if(leads.rbegin(), leads.rend(), [&](const Lead& lead) { return lead.task == task; });
-    return found == leads.rend() ? nullptr : &*found;
-  }
-
-  /// When one run of all kernels, each by what led then, took no longer than this; nothing if never.
-  std::optional<Lead> reached(double ns, const std::vector<search::TuneTask>& tasks,
-                              const std::vector<bool>& is_open) const {
-    std::vector<double> of_task(tasks.size(), std::numeric_limits<double>::infinity());
-    for (const Lead& lead : leads) {
-      of_task[lead.task] = lead.ns;
-      double sum = 0;
-      for (std::size_t i = 0; i < tasks.size(); ++i) sum += is_open[i] ? tasks[i].weight * of_task[i] : 0;
-      if (sum <= ns) return lead;
-    }
-    return std::nullopt;
-  }
-};
-
 /// A cost model to compare with trees.
 struct Contender {
   std::string name, model, file;
 };
 
-std::string seconds_text(const std::optional<Searched::Lead>& lead) {
+std::string seconds_text(const std::optional<ModelSearch::Lead>& lead) {
   return lead ? fmt::format("{:.1f}", lead->at_s) : "never";
-}
-
-Result<std::vector<search::TuneTask>> tasks_of(const std::filesystem::path& file, const codegen::Target& target) {
-  constexpr std::int64_t kSequence = 128;
-  HONE_TRY(const auto found, hone::model_tasks(file, target, {{.name = "", .dims = {{"sequence", kSequence}}}}));
-  if (!found[0]) return found[0].error();
-  std::vector<search::TuneTask> tasks;
-  for (const TaskUse& use : *found[0]) tasks.push_back({use.task, use.name, static_cast<double>(use.uses)});
-  return tasks;
-}
-
-Result<Searched> search_network(const std::vector<search::TuneTask>& tasks, const std::string& model,
-                                const std::string& file, const Until& until, const ClaimOptions& options) {
-  std::atomic<bool> stop = false;
-  Searched end;
-  search::TunerOptions tuner;
-  tuner.measurer.target = options.target;
-  tuner.space = options.published ? "ansor" : "sketch";
-  tuner.search = "evolutionary";
-  tuner.cost_model = model;
-  tuner.make_model = [&](std::string_view name, const cost::ModelOptions& made) {
-    return make_any_cost_model(name, made, options.target, file);
-  };
-  tuner.trials = until.trials;
-  tuner.seconds = until.seconds;
-  tuner.seed = options.seed;
-  tuner.tries_rules_first = false;
-  if (!file.empty()) {
-    tuner.batch = kShortRound;
-    tuner.search_options.evolutionary.per_trial = kManyPerTrial;
-  }
-  tuner.stop = &stop;
-  // What is adopted may be what rules choose, which no search is told of: a search's own trials count.
-  std::vector<std::string> leading(tasks.size());
-  tuner.progress = [&](const search::TuneProgress& progress) {
-    if (stop) return;
-    end.tried_ns = 0;
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      const search::TaskProgress& task = progress.tasks[i];
-      if (task.space_size <= 1) continue;
-      end.tried_ns += task.weight * task.tried_ns;
-      if (task.tried == leading[i]) continue;
-      leading[i] = task.tried;
-      end.leads.push_back({i, task.tried, progress.elapsed_s, progress.trials});
-    }
-    stop = end.tried_ns <= until.ns;
-  };
-  HONE_TRY(const search::TuneReport report, search::tune(tasks, tuner));
-  end.seconds = report.progress.elapsed_s;
-  return end;
-}
-
-/// Times what led each task of a search in turns with what led it at the end of the one it is compared with, and gives
-/// what one run of all kernels of the latter takes. The fastest of many trials is a lucky one, and the more so the more
-/// trials there were; so times of trials do not tell when a search was as far as another.
-Result<double> time_leads(const std::vector<search::TuneTask>& tasks, Searched& search, Searched& goal,
-                          const codegen::Target& target) {
-  constexpr std::size_t kAtOnce = 7;
-  double sum = 0;
-  for (std::size_t task = 0; task < tasks.size(); ++task) {
-    Searched::Lead* const rival = goal.last(task);
-    if (!rival) continue;
-    std::vector<Searched::Lead*> leads;
-    for (Searched::Lead& lead : search.leads)
-      if (lead.task == task) leads.push_back(&lead);
-    std::vector<double> rival_ns;
-    for (std::size_t begin = 0; begin == 0 || begin < leads.size(); begin += kAtOnce) {
-      const std::size_t end = std::min(begin + kAtOnce, leads.size());
-      std::vector<std::string> candidates = {rival->candidate};
-      for (std::size_t i = begin; i < end; ++i) candidates.push_back(leads[i]->candidate);
-      HONE_TRY(const std::vector<double> times,
-               time_in_turns({tasks[task].name, tasks[task].task}, candidates, target));
-      if (!std::isfinite(times[0]))
-        return error(ErrorCode::Unsupported, "{}: what led in the end runs no more", tasks[task].name);
-      rival_ns.push_back(times[0]);
-      // In units of the rival, so that groups are comparable whatever the machine did between them.
-      for (std::size_t i = begin; i < end; ++i) leads[i]->ns = times[i - begin + 1] / times[0];
-    }
-    const double ns = *std::min_element(rival_ns.begin(), rival_ns.end());
-    rival->ns = ns;
-    for (Searched::Lead* const lead : leads) lead->ns *= ns;
-    sum += tasks[task].weight * ns;
-  }
-  return sum;
-}
-
-/// The tasks that make the difference between two searches.
-void print_difference(const std::vector<search::TuneTask>& tasks, Searched& search, Searched& goal) {
-  constexpr double kWorthTelling = 0.002;
-  double sum = 0;
-  for (std::size_t i = 0; i < tasks.size(); ++i)
-    if (const Searched::Lead* const lead = goal.last(i)) sum += tasks[i].weight * lead->ns;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const Searched::Lead *const mine = search.last(i), *const lead = goal.last(i);
-    if (!lead) continue;
-    if (!mine) {
-      fmt::print(stderr, "  {} {}: nothing against {:.4f} ms\n", i, tasks[i].name, lead->ns * 1e-6);
-      continue;
-    }
-    const double lost = tasks[i].weight * (mine->ns - lead->ns);
-    if (std::abs(lost) > kWorthTelling * sum)
-      fmt::print(stderr, "  {} {}: {:.4f} ms against {:.4f}, {:+.1f} % of the network; {} against {}\n", i,
-                 tasks[i].name, mine->ns * 1e-6, lead->ns * 1e-6, 100 * lost / sum, mine->candidate, lead->candidate);
-  }
 }
 
 }  // namespace
@@ -222,17 +69,29 @@ Result<Report> tlp_claim(const ClaimOptions& options) {
     if (!options.wants(network)) continue;
     HONE_TRY(const std::vector<search::TuneTask> tasks,
              tasks_of(options.models / (std::string(network) + ".onnx"), options.target));
-    HONE_TRY(Searched trees, search_network(tasks, "gbt", "", {.trials = trials}, options));
-    std::vector<bool> is_open;
-    for (std::size_t i = 0; i < tasks.size(); ++i) is_open.push_back(trees.last(i) != nullptr);
+    const How by_trees{.space = options.published ? "ansor" : "sketch",
+                       .search = "evolutionary",
+                       .cost_model = "gbt",
+                       .trials = trials,
+                       .seed = options.seed,
+                       .tries_rules_first = false};
+    HONE_TRY(ModelSearch trees, search_model(tasks, by_trees, 0, options.target));
+    std::vector<bool> counts;
+    for (std::size_t i = 0; i < tasks.size(); ++i) counts.push_back(trees.last(i) != nullptr);
     std::vector<std::string> row = {network, "", fmt::format("{:.1f}", trees.seconds)};
     for (std::size_t i = 0; i < contenders.size(); ++i) {
-      HONE_TRY(Searched led, search_network(tasks, contenders[i].model, contenders[i].file,
-                                            {.seconds = trees.seconds, .ns = kSurely * trees.tried_ns}, options));
-      HONE_TRY(const double goal, time_leads(tasks, led, trees, options.target));
-      print_difference(tasks, led, trees);
+      How by_network = by_trees;
+      by_network.cost_model = contenders[i].model;
+      by_network.cost_model_file = contenders[i].file;
+      by_network.trials = 0;
+      by_network.seconds = trees.seconds;
+      by_network.batch = kShortRound;
+      by_network.per_trial = kManyPerTrial;
+      HONE_TRY(ModelSearch led, search_model(tasks, by_network, kSurely * trees.tried_ns, options.target));
+      HONE_TRY(const double goal, time_leads(tasks, counts, led, trees, options.target));
+      print_difference(tasks, counts, led, trees);
       if (row[1].empty()) row[1] = fmt::format("{:.3f}", goal * 1e-6);
-      const auto there = led.reached(kEqual * goal, tasks, is_open), close = led.reached(kNear * goal, tasks, is_open);
+      const auto there = led.reached(kEqual * goal, tasks, counts), close = led.reached(kNear * goal, tasks, counts);
       ratios[i].push_back(there ? trees.seconds / there->at_s : 1);
       row.insert(row.end(), {seconds_text(close), there ? std::to_string(there->trials) : "–", seconds_text(there),
                              there ? fmt::format("{:.1f}", ratios[i].back()) : "< 1"});

@@ -1,5 +1,6 @@
 #include "report.h"
 
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -142,6 +143,16 @@ Result<void> RowFile::add(std::vector<std::string> row) {
   const std::string name = row.front();
   rows_[name] = std::move(row);
   return {};
+}
+
+Result<double> number_in(const std::vector<std::string>& row, std::size_t cell) {
+  const std::string& text = row[cell];
+  double number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (status != std::errc() || end != text.data() + text.size())
+    return error(ErrorCode::ParseError, "the row of '{}' has '{}' in cell {}, expected a number", row.front(), text,
+                 cell);
+  return number;
 }
 
 double geometric_mean(const std::vector<double>& ratios) {

@@ -47,6 +47,9 @@ class RowFile {
   std::map<std::string, std::vector<std::string>> rows_;
 };
 
+/// What a cell of a row says, which may come from a file.
+Result<double> number_in(const std::vector<std::string>& row, std::size_t cell);
+
 /// The mean of ratios.
 double geometric_mean(const std::vector<double>& ratios);
 

@@ -9,6 +9,7 @@
 #include "hone/measure/load_kernel.h"
 #include "hone/measure/peak.h"
 #include "hone/measure/statistics.h"
+#include "hone/network_model.h"
 #include "hone/runtime/buffer.h"
 #include "hone/runtime/thread_pool.h"
 #include "hone/search/task_data.h"
@@ -98,6 +99,25 @@ double Run::fastest_ns(std::size_t trials_used) const {
   return fastest;
 }
 
+search::TunerOptions tuner_options(const How& how, const codegen::Target& target) {
+  search::TunerOptions options;
+  options.measurer.target = target;
+  options.space = how.space;
+  options.search = how.search;
+  options.cost_model = how.cost_model;
+  options.make_model = [target, file = how.cost_model_file](std::string_view name, const cost::ModelOptions& made) {
+    return make_any_cost_model(name, made, target, file);
+  };
+  options.explore = how.explore;
+  options.seed = how.seed;
+  options.trials = how.trials;
+  options.seconds = how.seconds;
+  options.batch = how.batch;
+  if (how.per_trial > 0) options.search_options.evolutionary.per_trial = how.per_trial;
+  options.tries_rules_first = how.tries_rules_first;
+  return options;
+}
+
 Result<Run> run(const NamedTask& task, const How& how, const codegen::Target& target) {
   const Scratch scratch;
   HONE_TRY(measure::Records records, measure::Records::open(scratch.file()));
@@ -106,17 +126,7 @@ Result<Run> run(const NamedTask& task, const How& how, const codegen::Target& ta
     HONE_TRY(records.merge(history));
   }
   std::vector<double> times;
-  search::TunerOptions options;
-  options.measurer.target = target;
-  options.space = how.space;
-  options.search = how.search;
-  options.cost_model = how.cost_model;
-  options.explore = how.explore;
-  options.seed = how.seed;
-  options.trials = how.trials;
-  options.seconds = how.seconds;
-  options.batch = how.batch;
-  options.tries_rules_first = how.tries_rules_first;
+  search::TunerOptions options = tuner_options(how, target);
   options.records = &records;
   options.progress = [&](const search::TuneProgress& progress) {
     while (times.size() < static_cast<std::size_t>(progress.trials)) times.push_back(progress.elapsed_s);

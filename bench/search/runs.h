@@ -16,10 +16,12 @@ inline constexpr double kEqual = 1.01;
 /// How a task is searched.
 struct How {
   std::string space, search, cost_model;
-  std::int64_t trials = 0;  ///< 0: no limit
-  double seconds = 0;       ///< 0: no limit
+  std::string cost_model_file = {};  ///< of a trained network; empty: the one that comes with hone
+  std::int64_t trials = 0;           ///< 0: no limit
+  double seconds = 0;                ///< 0: no limit
   std::size_t explore = 0;
   std::size_t batch = 16;
+  std::size_t per_trial = 0;  ///< candidates of which evolutionary search tries one; 0: as many as usual
   std::uint64_t seed = 1;
   std::string history = {};       ///< a file of records of other tasks to begin with; empty: nothing is known
   std::string keep = {};          ///< a file that takes up what was measured; empty: none
@@ -45,6 +47,9 @@ struct Run {
   /// The fastest single trial among the first so many.
   double fastest_ns(std::size_t trials_used) const;
 };
+
+/// The tuner's options for that, without records.
+search::TunerOptions tuner_options(const How& how, const codegen::Target& target);
 
 /// The tuner's own run: every trial recorded, checked, and the winner adopted in turns with the default.
 Result<Run> run(const NamedTask& task, const How& how, const codegen::Target& target);
