@@ -7,6 +7,7 @@
 #include "hone/space/attention_schedule.h"
 #include "hone/space/default_program.h"
 #include "hone/space/layout.h"
+#include "hone/support/arithmetic.h"
 
 namespace hone {
 namespace {
@@ -207,6 +208,11 @@ Result<ir::Function> in_layouts(ir::Function program, const Group& group, const 
   return program;
 }
 
+/// How many products Winograd's algorithm makes for each pair of channels, those beyond the result included.
+std::int64_t winograd_products(const graph::WinogradShape& shape, std::int64_t tile) {
+  return shape.images * ceil_div(shape.height, tile) * ceil_div(shape.width, tile) * (tile + 2) * (tile + 2);
+}
+
 /// The tile of Winograd's algorithm that a kernel likely uses, 0 if none.
 std::int64_t likely_winograd_tile(const graph::Stage& stage, const Group& group, const codegen::Target& target) {
   const std::optional<graph::WinogradShape> shape = graph::winograd_shape(stage, group);
@@ -239,10 +245,18 @@ Result<space::Task> task_of(const graph::Stage& stage, const Group& group, const
     HONE_TRY(add(fmt::format("online{}", keys->keys), {.key_block = keys->keys}));
     if (keys->is_likely && space::schedule_pattern(task.algorithms.back().naive, target)) task.likely = 1;
   }
-  if (!graph::winograd_shape(stage, group)) return task;
+  const std::optional<graph::WinogradShape> shape = graph::winograd_shape(stage, group);
+  if (!shape) return task;
   const std::int64_t likely = likely_winograd_tile(stage, group, target);
+  std::int64_t fewest = 9 * shape->images * shape->height * shape->width;
   for (const std::int64_t tile : {2, 4, 6}) {
-    if (tile == likely) task.likely = task.algorithms.size();
+    // A larger tile transforms more values and is less exact: not where its border wastes more than it saves.
+    const std::int64_t products = winograd_products(*shape, tile);
+    if (tile == likely)
+      task.likely = task.algorithms.size();
+    else if (products > fewest)
+      continue;
+    fewest = std::min(fewest, products);
     HONE_TRY(add(fmt::format("winograd{}", tile), {.winograd_tile = tile}));
   }
   return task;
