@@ -116,11 +116,17 @@ cost::ComputeUnit compute_unit(const codegen::Target& target) {
           .l3_bytes_per_cycle = target.l3_bytes_per_cycle};
 }
 
-Result<std::vector<cost::ComputeUnit>> compute_units(const cost::Dataset& data) {
+Result<std::vector<cost::ComputeUnit>> compute_units(const cost::Dataset& data, std::string_view language) {
   std::vector<cost::ComputeUnit> units;
+  if (cost::target_rows(language) == 0) return units;
   for (const std::string& text : data.targets) {
-    HONE_TRY(const codegen::Target target, codegen::parse_target(text));
-    units.push_back(compute_unit(target));
+    const Result<codegen::Target> target = codegen::parse_target(text);
+    if (!target)
+      return error(target.error().code,
+                   "in the data set, {}; sentences of {} say what a target computes with, those of tlp, tlp-gpu and "
+                   "stores do not",
+                   target.error().message, language);
+    units.push_back(compute_unit(*target));
   }
   return units;
 }

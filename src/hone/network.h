@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hone/codegen/target.h"
@@ -27,6 +28,7 @@ class Network {
   static Result<Network> parse(std::string_view bytes, const std::string& name);
 
   const cost::NetworkSpec& spec() const { return spec_; }
+  const std::string& name() const { return name_; }
   /// An error that names both unless it reads sentences of this schema.
   Result<void> check_schema(std::string_view schema) const;
 
@@ -47,8 +49,9 @@ class Network {
 
 /// What a target computes with.
 cost::ComputeUnit compute_unit(const codegen::Target& target);
-/// Those of all targets of a data set, for make_training_set.
-Result<std::vector<cost::ComputeUnit>> compute_units(const cost::Dataset& data);
+/// Those of all targets of a data set, for make_training_set in a language; none if its sentences do not speak of
+/// targets, which are hone's own otherwise.
+Result<std::vector<cost::ComputeUnit>> compute_units(const cost::Dataset& data, std::string_view language = "tlp2");
 
 /// What a head makes of all samples of a set.
 struct HeadScores {

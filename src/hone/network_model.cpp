@@ -73,6 +73,20 @@ class NetworkModel final : public cost::CostModel {
   std::list<std::pair<ir::Stmt, cost::NaiveBlocks>> known_;
 };
 
+/// What writes the sentences that a network reads.
+Result<std::unique_ptr<cost::SentenceWriter>> make_writer(const Network& network, const codegen::Target& target) {
+  const std::string language = cost::language_of(network.spec());
+  if (language == "stores")
+    return error(ErrorCode::Unsupported,
+                 "cost model '{}' ({}) reads features of built programs and cannot be tuned with, expected one that "
+                 "reads traces: tlp, tlp-gpu or tlp2",
+                 network.name(), network.spec().name);
+  Result<std::unique_ptr<cost::SentenceWriter>> writer = cost::make_sentence_writer(language, compute_unit(target));
+  if (!writer) return error(writer.error().code, "cost model '{}': {}", network.name(), writer.error().message);
+  HONE_TRY(network.check_schema((*writer)->schema()));
+  return writer;
+}
+
 }  // namespace
 
 std::size_t head_for(const cost::NetworkSpec& spec, const codegen::Target& target) {
@@ -96,9 +110,7 @@ std::size_t head_for(const cost::NetworkSpec& spec, const codegen::Target& targe
 Result<std::unique_ptr<cost::CostModel>> make_network_model(std::string_view name, Network network,
                                                             const codegen::Target& target,
                                                             const cost::ModelOptions& options) {
-  HONE_TRY(std::unique_ptr<cost::SentenceWriter> writer,
-           cost::make_sentence_writer(cost::language_of(network.spec()), compute_unit(target)));
-  HONE_TRY(network.check_schema(writer->schema()));
+  HONE_TRY(std::unique_ptr<cost::SentenceWriter> writer, make_writer(network, target));
   const std::size_t head = head_for(network.spec(), target);
   return std::make_unique<NetworkModel>(name, std::move(network), head, std::move(writer), options);
 }

@@ -3,6 +3,8 @@
 
 #include "command_runner.h"
 
+#include "hone/cost/network_spec.h"
+
 namespace hone::command {
 namespace {
 
@@ -46,6 +48,83 @@ TEST_F(HoneCostModel, FilesThatAreNoNetworksAreRefused) {
       hone("tune dense.onnx --dim batch=5 --records r.db --trials 2 --cost-model tlp --cost-model-file dense.onnx");
   EXPECT_NE(tuned.status, 0);
   EXPECT_THAT(tuned.errors, HasSubstr("not a cost model"));
+}
+
+/// Records of one task of Ansor, which take the longer the greater their tile.
+std::string ansor_records(const std::string& workload, const std::string& target) {
+  std::string lines;
+  for (const char* tile : {"2", "4", "8"})
+    lines += R"({"i": [[")" + workload + R"(", ")" + target + R"(", [16, 64, 64, 0, 0, 0, 0, 0], "", 2, []], )" +
+             R"([[], [["SP", 2, 0, 512, [)" + tile + R"(], 1], ["AN", 2, 0, 3]]]], "r": [[0.00)" + tile +
+             R"(], 0, 0.1, 1], "v": "v0.6"})" + "\n";
+  return lines;
+}
+
+/// A data set of records that were imported, and in place of the trainer a script that leaves weights without learning.
+class HoneImportedRecords : public HoneCostModel {
+ protected:
+  HoneImportedRecords() {
+    write("other.json", ansor_records("[1]", "llvm -mcpu=a") + ansor_records("[2]", "llvm -mcpu=a") +
+                            ansor_records("[1]", "llvm -mcpu=b") + ansor_records("[2]", "llvm -mcpu=b"));
+    write("resnet.json", ansor_records("[3]", "llvm -mcpu=a"));
+    write("trainer", "#!/bin/sh\ncp trained \"$2\" && seq 12 | sed 's/.*/0/' >\"$2.scores\"\n");
+    std::filesystem::permissions(path("trainer"), std::filesystem::perms::owner_all);
+    cost::NetworkSpec spec = cost::make_network_spec("tlp").value();
+    spec.targets = {"llvm -mcpu=a", "llvm -mcpu=b"};
+    cost::Weights weights;
+    for (const auto& [name, shape] : cost::weight_shapes(spec)) {
+      std::size_t size = 1;
+      for (const std::int64_t extent : shape) size *= static_cast<std::size_t>(extent);
+      weights[name] = {shape, std::vector<float>(size)};
+    }
+    if (!cost::write_weights(path("trained"), spec, weights)) ADD_FAILURE() << "no weights";
+  }
+
+  Outcome train(const std::string& options) const {
+    return shell("HONE_TRAINER=$PWD/trainer '" HONE_COMMAND "' cost-model train data.jsonl out.onnx " + options);
+  }
+};
+
+TEST_F(HoneImportedRecords, AreTrainedOnAndTestedWith) {
+  ASSERT_EQ(hone("dataset import data.jsonl other.json").status, 0);
+  EXPECT_THAT(hone("dataset import data.jsonl resnet.json --network ResNet-50").output,
+              HasSubstr("3 records of ResNet-50 (test), 3 new programs, 1 new tasks"));
+  EXPECT_THAT(hone("dataset stats data.jsonl").output, HasSubstr("3 tasks, 1 of them for testing"));
+  const Outcome trained = train("--network tlp");
+  ASSERT_EQ(trained.status, 0) << trained.errors;
+  EXPECT_THAT(trained.output, HasSubstr("hone's scores of 6 samples are libtorch's"));
+  const Outcome tested = hone("cost-model eval out.onnx data.jsonl");
+  ASSERT_EQ(tested.status, 0) << tested.errors;
+  EXPECT_THAT(tested.output, HasSubstr("tlp on llvm -mcpu=a\n"));
+  EXPECT_THAT(tested.output, HasSubstr("ResNet-50"));
+  EXPECT_THAT(tested.output, HasSubstr("tlp on llvm -mcpu=b: no tasks of networks for testing were measured there\n"));
+}
+
+TEST_F(HoneImportedRecords, AreRefusedInLanguagesThatSayMore) {
+  ASSERT_EQ(hone("dataset import data.jsonl other.json resnet.json").status, 0);
+  expect_refusal(train("--network tlp2"), {"llvm -mcpu=a", "sentences of tlp2", "those of tlp, tlp-gpu and stores"});
+  expect_refusal(train("--network tlp3"), {"tlp3", "tlp, tlp-gpu, tlp2, tenset-mlp"});
+  expect_refusal(hone("cost-model eval ansor data.jsonl"), {"llvm -mcpu=a", "the language tlp alone, not of stores"});
+  expect_refusal(hone("dataset import data.jsonl other.json --network ''"), {"--network", "resnet50"});
+}
+
+TEST_F(HoneImportedRecords, OfSeveralFilesAreMerged) {
+  ASSERT_EQ(hone("dataset import data.jsonl other.json").status, 0);
+  ASSERT_EQ(hone("dataset import more.jsonl resnet.json other.json").status, 0);
+  EXPECT_THAT(hone("dataset merge data.jsonl more.jsonl").output,
+              HasSubstr("more.jsonl: 0 new targets, 1 new tasks, 3 new programs, 3 new labels\n"));
+  expect_refusal(hone("dataset merge data.jsonl"), {"other data sets"});
+}
+
+TEST_F(HoneCostModel, TheTrainerIsFoundWhereItIsInstalled) {
+  std::filesystem::create_directories(path("bin"));
+  std::filesystem::create_directories(path("libexec/hone"));
+  std::filesystem::copy_file(HONE_COMMAND, path("bin/hone"));
+  const char* line = "HONE_TRAINER= bin/hone cost-model train nowhere.jsonl out.onnx";
+  expect_refusal(shell(line), {"no program hone_trainer", "libexec/hone/hone_trainer", "HONE_TRAINER"});
+  write("libexec/hone/hone_trainer", "#!/bin/sh\n");
+  std::filesystem::permissions(path("libexec/hone/hone_trainer"), std::filesystem::perms::owner_all);
+  expect_refusal(shell(line), {"nowhere.jsonl"});
 }
 
 TEST_F(HoneCostModel, TrainingSaysWhatItNeeds) {

@@ -236,6 +236,15 @@ TEST(Network, IsRefusedWhereItIsNoneOrOfAnotherVersion) {
       codegen::host_target());
   ASSERT_FALSE(model);
   EXPECT_THAT(model.error().message, ::testing::AllOf(HasSubstr("old.onnx"), HasSubstr("tlp2/1"), HasSubstr("tlp2/4")));
+  cost::NetworkSpec stores = cost::make_network_spec("tenset-mlp").value();
+  stores.targets = {"cpu"};
+  EXPECT_THAT(
+      make_network_model("tlp",
+                         Network::parse(write_network(stores, random_weights(stores, 1)).value(), "mlp.onnx").value(),
+                         codegen::host_target())
+          .error()
+          .message,
+      HasSubstr("cost model 'mlp.onnx' (tenset-mlp) reads features of built programs and cannot be tuned with"));
   for (const std::size_t size : {std::size_t{0}, std::size_t{20}, bytes.size() / 2, bytes.size() - 1})
     EXPECT_FALSE(Network::parse(bytes.substr(0, size), "half.onnx")) << size;
   EXPECT_THAT(Network::parse("text", "text.onnx").error().message, HasSubstr("text.onnx"));

@@ -39,14 +39,19 @@ Result<void> export_weights(const std::string& weights, const std::string& onnx)
   return {};
 }
 
+/// The samples of a part for a network, as they are for each target of the data set.
+Result<cost::TrainingSet> samples_for(const cost::NetworkSpec& spec, const cost::Dataset& data, cost::Part part) {
+  const std::string language = cost::language_of(spec);
+  HONE_TRY(const std::vector<cost::ComputeUnit> units, compute_units(data, language));
+  return cost::make_training_set(data, language, part, units);
+}
+
 /// Holds the scores that hone computes with a network against those that the trainer left beside its weights.
 Result<void> check_scores(const std::string& onnx, const std::string& scores_file, const std::string& data_file) {
   constexpr double kLargest = 1e-4;
   HONE_TRY(Network network, Network::load(onnx));
   HONE_TRY(const cost::Dataset data, cost::read_dataset(data_file));
-  HONE_TRY(const std::vector<cost::ComputeUnit> units, compute_units(data));
-  HONE_TRY(const cost::TrainingSet samples,
-           cost::make_training_set(data, cost::language_of(network.spec()), cost::Part::Training, units));
+  HONE_TRY(const cost::TrainingSet samples, samples_for(network.spec(), data, cost::Part::Training));
   const std::size_t heads = network.spec().targets.size();
   std::ifstream in(scores_file);
   const std::vector<double> known{std::istream_iterator<double>(in), {}};
@@ -127,7 +132,8 @@ Result<void> train(const CostModelOptions& options) {
   add("--hold-back", fmt::format("{:g}", static_cast<double>(options.held_back) / 100));
   for (const std::string& target : options.targets) add("--target", target);
   HONE_TRY(const cost::Dataset data, cost::read_dataset(options.file));
-  HONE_TRY(const std::vector<cost::ComputeUnit> units, compute_units(data));
+  HONE_TRY(const cost::NetworkSpec spec, cost::make_network_spec(options.network));
+  HONE_TRY(const std::vector<cost::ComputeUnit> units, compute_units(data, cost::language_of(spec)));
   for (const cost::ComputeUnit& unit : units)
     add("--unit", fmt::format("{}x{}x{}x{}x{}", unit.threads, unit.registers, unit.lanes, unit.multiply_adds,
                               unit.l3_bytes_per_cycle));
@@ -156,6 +162,10 @@ Result<void> show_info(const CostModelOptions& options) {
 }
 
 void show_scores(const std::string& model, const std::string& target, const std::vector<cost::TopScores>& scores) {
+  if (scores.back().tasks == 0) {
+    fmt::print("{} on {}: no tasks of networks for testing were measured there\n", model, target);
+    return;
+  }
   fmt::print("{} on {}\n", model, target);
   Table table({"top-1", "top-5", "tasks", "network"});
   for (const cost::TopScores& one : scores)
@@ -169,6 +179,10 @@ Result<void> evaluate_trees(const cost::Dataset& data, std::uint64_t seed) {
   HONE_TRY(const cost::TrainingSet training, cost::make_training_set(data, "stores", cost::Part::Training));
   HONE_TRY(const cost::TrainingSet test, cost::make_training_set(data, "stores", cost::Part::Test));
   for (std::size_t t = 0; t < data.targets.size(); ++t) {
+    if (training.count_labels(t) == 0) {
+      fmt::print("ansor on {}: no tasks for training were measured there\n", data.targets[t]);
+      continue;
+    }
     HONE_TRY(const std::vector<double> scores, cost::baseline_tree_scores(training, test, t, seed));
     show_scores("ansor", data.targets[t], cost::evaluate_networks(data, test, t, scores, cost::is_test_network));
   }
@@ -179,9 +193,8 @@ Result<void> evaluate(const CostModelOptions& options) {
   HONE_TRY(const cost::Dataset data, cost::read_dataset(options.other));
   if (options.file == "ansor") return evaluate_trees(data, static_cast<std::uint64_t>(options.seed));
   HONE_TRY(Network network, Network::load(options.file));
-  HONE_TRY(const std::vector<cost::ComputeUnit> units, compute_units(data));
-  HONE_TRY(const cost::TrainingSet test,
-           cost::make_training_set(data, cost::language_of(network.spec()), cost::Part::Test, units));
+  HONE_TRY(const cost::TrainingSet test, samples_for(network.spec(), data, cost::Part::Test));
+  if (test.left_out > 0) fmt::print(stderr, "hone: {}\n", test.left_out_text());
   HONE_TRY(const std::vector<HeadScores> heads, score_heads(network, data, test));
   for (const HeadScores& head : heads) {
     show_scores(network.spec().name, data.targets[head.target],
@@ -216,7 +229,7 @@ Action add_cost_model(CLI::App& parser) {
            "the data set to train on, the model ('ansor': boosted trees), or the weights")
       ->required();
   add_text(parser, "other", options->other, "FILE", "the model to write, or the data set to score it on");
-  add_text(parser, "--network", options->network, "tlp|tlp2|tenset-mlp", "what to train (tlp2)");
+  add_text(parser, "--network", options->network, "tlp|tlp-gpu|tlp2|tenset-mlp", "what to train (tlp2)");
   add_text(parser, "--body", options->body, "attention|lstm", "how rows see each other (attention)");
   add_text(parser, "--loss", options->loss, "rank|mse", "what is minimised (rank)");
   add_texts(parser, "--target", options->targets, "TARGET",

@@ -16,12 +16,13 @@
 #include "options.h"
 
 #include "hone/cost/ansor_records.h"
+#include "hone/cost/dataset_merge.h"
 
 namespace hone::command {
 namespace {
 
 struct DatasetOptions {
-  std::string action, file, time;
+  std::string action, file, time, network = "tenset";
   std::vector<std::string> models, targets, shapes;
   std::int64_t tasks = 0, programs = 160, seed = 1;
   double longest_ms = 20;
@@ -111,14 +112,30 @@ Result<void> collect(const DatasetOptions& options) {
 Result<void> import_records(const DatasetOptions& options) {
   if (options.models.empty())
     return error(ErrorCode::InvalidArgument, "hone dataset import needs files of records: FILE RECORDS...");
+  if (options.network.empty())
+    return error(ErrorCode::InvalidArgument, "--network is '', expected the name of a network like resnet50");
   HONE_TRY(cost::DatasetFile file, cost::DatasetFile::open(options.file));
   for (const std::string& name : options.models) {
     std::ifstream in(name);
     if (!in) return error(ErrorCode::NotFound, "cannot read '{}'", name);
-    const Result<cost::ImportCounts> counts = cost::import_ansor_records(in, "tenset", file);
+    const Result<cost::ImportCounts> counts = cost::import_ansor_records(in, options.network, file);
     if (!counts) return error(counts.error().code, "'{}': {}", name, counts.error().message);
-    fmt::print("{}: {} records, {} new programs, {} new tasks\n", name, counts->records, counts->programs,
-               counts->tasks);
+    fmt::print("{}: {} records of {}{}, {} new programs, {} new tasks\n", name, counts->records, options.network,
+               cost::is_test_network(options.network) ? " (test)" : "", counts->programs, counts->tasks);
+  }
+  return {};
+}
+
+Result<void> merge_files(const DatasetOptions& options) {
+  if (options.models.empty())
+    return error(ErrorCode::InvalidArgument, "hone dataset merge needs other data sets: FILE OTHER...");
+  HONE_TRY(cost::DatasetFile file, cost::DatasetFile::open(options.file));
+  for (const std::string& name : options.models) {
+    HONE_TRY(const cost::Dataset other, cost::read_dataset(name));
+    HONE_TRY(const cost::MergeCounts counts, cost::merge_dataset(other, file));
+    fmt::print("{}: {} new targets, {} new tasks, {} new programs, {} new labels{}\n", name, counts.targets,
+               counts.tasks, counts.programs, counts.labels,
+               counts.left_out == 0 ? "" : fmt::format(", {} programs of other algorithms left out", counts.left_out));
   }
   return {};
 }
@@ -126,6 +143,7 @@ Result<void> import_records(const DatasetOptions& options) {
 Result<void> run_dataset(const DatasetOptions& options) {
   if (options.action == "collect") return collect(options);
   if (options.action == "import") return import_records(options);
+  if (options.action == "merge") return merge_files(options);
   if (options.action == "pack") {
     if (options.models.size() != 1)
       return error(ErrorCode::InvalidArgument, "hone dataset pack needs the file to write: FILE PACKED");
@@ -143,14 +161,15 @@ Result<void> run_dataset(const DatasetOptions& options) {
 Action add_dataset(CLI::App& parser) {
   const auto options = std::make_shared<DatasetOptions>();
   add_text(
-      parser, "action", options->action, "collect|import|stats|pack",
-      "measure programs of models' tasks on several targets, take in records of Ansor, show what a data set holds, or "
-      "compress it")
+      parser, "action", options->action, "collect|import|merge|stats|pack",
+      "measure programs of models' tasks on several targets, take in records of Ansor or other data sets, show what a "
+      "data set holds, or compress it")
       ->required();
   add_text(parser, "file", options->file, "FILE", "the data set; collecting goes on with it")->required();
   parser
       .add_option("models", options->models,
-                  "the models to collect tasks of, the records to import, or the file to pack into")
+                  "the models to collect tasks of, the records to import, the data sets to merge, or the file to "
+                  "pack into")
       ->type_name("FILE");
   add_texts(parser, "--target", options->targets, "TARGET",
             "measure on this target (this machine on 1 and 2 threads, AVX2 and SSE4.2 on 1)");
@@ -160,6 +179,8 @@ Action add_dataset(CLI::App& parser) {
   add_number(parser, "--tasks", options->tasks, 0, kMost,
              "how many tasks at most besides those for testing, drawn at random; 0: all (0)");
   add_number(parser, "--programs", options->programs, 1, kMost, "how many programs of each task (160)");
+  add_text(parser, "--network", options->network, "NAME",
+           "which network's tasks are imported: those of the ones for testing are never trained on (tenset)");
   add_text(parser, "--time", options->time, "TIME", "stop after this: 90s, 5m or 1h (when all is collected)");
   add_number(parser, "--seed", options->seed, 0, kMost, "of what is drawn (1)");
   return [options] { return run_dataset(*options); };

@@ -1,5 +1,6 @@
 #include "trainer_process.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -22,10 +23,15 @@ Result<std::string> find_trainer() {
   }
   std::error_code ignored;
   const std::filesystem::path folder = std::filesystem::canonical("/proc/self/exe", ignored).parent_path();
-  for (const std::filesystem::path& candidate : {folder / kTrainer, folder.parent_path() / kTrainer})
+  const std::array candidates = {folder / kTrainer, folder.parent_path() / kTrainer,
+                                 folder.parent_path() / "libexec/hone" / kTrainer};
+  for (const std::filesystem::path& candidate : candidates)
     if (::access(candidate.c_str(), X_OK) == 0) return candidate.string();
-  return error(ErrorCode::NotFound, "there is no {} in {} or above: training needs libtorch, run ./dev trainer",
-               kTrainer, folder.string());
+  return error(
+      ErrorCode::NotFound,
+      "there is no program {} at {}, {} or {}: training needs libtorch, run ./dev trainer, or set HONE_TRAINER "
+      "to its file",
+      kTrainer, candidates[0].string(), candidates[1].string(), candidates[2].string());
 }
 
 Result<void> run_trainer(std::string program, const std::vector<std::string>& arguments) {

@@ -8,7 +8,7 @@
 
 namespace hone::command {
 
-/// The file: beside this program, one folder up, or what HONE_TRAINER names.
+/// The file: what HONE_TRAINER names, or else beside this program, one folder up, or where `cmake --install` puts it.
 Result<std::string> find_trainer();
 
 /// Runs it with these arguments; what it prints goes where ours goes. An error if it fails.

@@ -96,6 +96,31 @@ Result<std::vector<cost::ComputeUnit>> read_units(const std::vector<std::string>
   return units;
 }
 
+/// Gives a network the weights of a file.
+Result<void> begin_with(const std::string& file, TorchNetwork& network) {
+  HONE_TRY(const auto before, cost::read_weights(file));
+  const Result<cost::Weights> weights = cost::weights_to_begin_with(network.spec(), before.first, before.second);
+  if (!weights) return error(weights.error().code, "--from '{}': {}", file, weights.error().message);
+  HONE_TRY(cost::check_weights(network.spec(), *weights));
+  network.set_weights(*weights);
+  return {};
+}
+
+/// What an epoch came to on what was held back, if anything was.
+std::string held_text(const EpochReport& report) {
+  if (!report.is_checked) return "";
+  const std::string loss = fmt::format(", held back {:.5f}", report.validation_loss);
+  if (report.scored == 0) return loss;
+  return fmt::format("{}, top-1 {:.4f}, top-5 {:.4f}", loss, report.top_1, report.top_5);
+}
+
+/// Why there are no top-k scores, if there are none.
+const char* unscored_text(const EpochReport& report, const TrainOptions& options) {
+  if (report.scored > 0) return "";
+  return options.label_share < 1 ? "; nothing was held back of a target all of whose labels may be seen"
+                                 : "; nothing was held back";
+}
+
 Result<void> run(Options options) {
   HONE_TRY(const cost::Dataset data, cost::read_dataset(options.data));
   std::vector<std::size_t> targets;
@@ -103,8 +128,10 @@ Result<void> run(Options options) {
   HONE_TRY(const std::vector<cost::ComputeUnit> units, read_units(options.units));
   HONE_TRY(const cost::TrainingSet samples,
            cost::make_training_set(data, cost::language_of(spec), cost::Part::Training, units));
+  HONE_TRY(cost::check_labels(data, samples, targets));
+  if (samples.left_out > 0) fmt::print("{}\n", samples.left_out_text());
   TrainOptions& training = options.training;
-  const bool is_published = options.network == "tlp";
+  const bool is_published = options.network == "tlp" || options.network == "tlp-gpu";
   training.pairs_within_tasks = !is_published && !options.pairs_across_tasks;
   training.validates_on_tasks = !is_published && !options.validates_on_programs;
   training.is_steady |= is_published;
@@ -121,36 +148,27 @@ Result<void> run(Options options) {
   torch::manual_seed(training.seed);
   if (options.threads > 0) torch::set_num_threads(options.threads);
   TorchNetwork network(spec);
-  if (!options.from.empty()) {
-    HONE_TRY(const auto before, cost::read_weights(options.from));
-    HONE_TRY(cost::check_weights(spec, before.second));
-    network.set_weights(before.second);
-  }
+  if (!options.from.empty()) HONE_TRY(begin_with(options.from, network));
   std::int64_t size = 0;
   for (const torch::Tensor& parameter : network.parameters()) size += parameter.numel();
   fmt::print("{} of {} weights, {} heads, {} samples of {}x{}\n", spec.name, size, spec.targets.size(), samples.size(),
              spec.shape.rows, spec.shape.columns);
   Result<void> written;
-  const EpochReport best = train(network, data, samples, targets, training, [&](const EpochReport& report) {
-    const std::string checked = training.held_back > 0 ? fmt::format(", held back {:.5f}, top-1 {:.4f}, top-5 {:.4f}",
-                                                                     report.validation_loss, report.top_1, report.top_5)
-                                                       : "";
+  const auto tell = [&](const EpochReport& report) {
     fmt::print("epoch {:>3} of {}: loss {:.5f}{}, {} min, {} left{}\n", report.epoch, report.epochs, report.loss,
-               checked, minutes(report.elapsed_s), minutes(report.left_s), report.is_best ? " *" : "");
+               held_text(report), minutes(report.elapsed_s), minutes(report.left_s), report.is_best ? " *" : "");
     std::fflush(stdout);
     if (report.is_best && written) written = cost::write_weights(options.out, spec, network.weights());
-  });
+  };
+  HONE_TRY(const EpochReport best, train(network, data, samples, targets, training, tell));
   HONE_TRY(written);
   if (!std::isfinite(best.validation_loss))
     return error(ErrorCode::InvalidArgument, "training went wrong: no epoch has a loss that is a number");
   spec.notes["epoch"] = fmt::format("{}", best.epoch);
   HONE_TRY(cost::write_weights(options.out, spec, network.weights()));
   HONE_TRY(write_scores(options.out + ".scores", network, samples, targets));
-  if (training.held_back > 0)
-    fmt::print("{}: epoch {}, top-1 {:.4f}, top-5 {:.4f} on what was held back\n", options.out, best.epoch, best.top_1,
-               best.top_5);
-  else
-    fmt::print("{}: epoch {}, loss {:.5f}, nothing was held back\n", options.out, best.epoch, best.loss);
+  fmt::print("{}: epoch {}, loss {:.5f}{}{}\n", options.out, best.epoch, best.loss, held_text(best),
+             unscored_text(best, training));
   return {};
 }
 
@@ -178,7 +196,7 @@ int main(int argc, char** argv) {
   CLI::App app("Trains the network of a cost model");
   app.add_option("data", options.data, "the data set")->required();
   app.add_option("out", options.out, "the file of weights to write")->required();
-  app.add_option("--network", options.network, "tlp, tlp2 or tenset-mlp");
+  app.add_option("--network", options.network, "tlp, tlp-gpu, tlp2 or tenset-mlp");
   app.add_option("--body", options.body, "attention or lstm")->check(CLI::IsMember({"attention", "lstm"}));
   app.add_option("--target", options.targets, "a target of the data set, or a part of its text; each gets a head");
   app.add_option("--unit", options.units,

@@ -98,6 +98,33 @@ Labels visible_labels(const cost::TrainingSet& set, const std::vector<std::size_
   return labels;
 }
 
+/// An error names a target of whose labels none may be seen, unless the others' are what is trained on.
+Result<void> check_visible(const cost::Dataset& data, const cost::TrainingSet& set,
+                           const std::vector<std::size_t>& targets, const Labels& labels, const TrainOptions& options) {
+  std::size_t visible = 0;
+  for (std::size_t i = 0; i < set.size(); ++i) visible += std::isnan(labels.at(i, 0)) ? 0 : 1;
+  if (visible > 0 || (options.label_share == 0 && targets.size() > 1)) return {};
+  return error(ErrorCode::InvalidArgument, "target '{}' has {} labels, of which a share of {:g} shows none",
+               data.targets[targets[0]], set.count_labels(targets[0]), options.label_share);
+}
+
+/// Scores what was held back for the targets that have labels there, none of which are hidden: those that are hidden
+/// choose nothing either.
+void score_held(const TorchNetwork& network, const cost::Dataset& data, const cost::TrainingSet& held,
+                const std::vector<std::size_t>& targets, const TrainOptions& options, EpochReport& report) {
+  double top_1 = 0, top_5 = 0;
+  for (std::size_t h = options.label_share < 1 ? 1 : 0; h < targets.size(); ++h) {
+    if (held.count_labels(targets[h]) == 0) continue;
+    const cost::TopScores top = cost::evaluate_tasks(data, held, targets[h], predict(network, held, targets[h], h));
+    top_1 += top.top_1;
+    top_5 += top.top_5;
+    ++report.scored;
+  }
+  if (report.scored == 0) return;
+  report.top_1 = top_1 / static_cast<double>(report.scored);
+  report.top_5 = top_5 / static_cast<double>(report.scored);
+}
+
 /// All that there is to see of samples; those of which no label may be seen are left out.
 std::vector<Item> items_of(const cost::NetworkSpec& spec, const Labels& labels, std::span<const std::size_t> samples) {
   std::vector<Item> items;
@@ -267,16 +294,19 @@ std::vector<double> predict(const TorchNetwork& network, const cost::TrainingSet
   return scores;
 }
 
-EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::TrainingSet& samples,
-                  const std::vector<std::size_t>& targets, const TrainOptions& options,
-                  const std::function<void(const EpochReport&)>& told) {
+Result<EpochReport> train(TorchNetwork& network, const cost::Dataset& data, const cost::TrainingSet& samples,
+                          const std::vector<std::size_t>& targets, const TrainOptions& options,
+                          const std::function<void(const EpochReport&)>& told) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   const auto [kept, held] = split(samples, options);
   const cost::TrainingSet validation = part_of(samples, held);
   const Labels labels = visible_labels(samples, targets, options);
+  HONE_TRY(check_visible(data, samples, targets, labels, options));
   const std::vector<Item> shown = items_of(network.spec(), labels, kept);
   const std::vector<Item> checked = items_of(network.spec(), labels, held);
+  if (shown.empty())
+    return error(ErrorCode::InvalidArgument, "all labels are held back or hidden, none is left to train on");
   fit_scale(network, samples);
   torch::optim::Adam optimizer(network.parameters(),
                                torch::optim::AdamOptions(options.rate).weight_decay(options.decay));
@@ -308,17 +338,12 @@ EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::
       const Tensor scores = network.forward(sentences_of(network.spec(), samples, batch.items, targets));
       report.validation_loss += loss_of(scores, batch, labels, options).loss / static_cast<double>(checks.size());
     }
-    if (held.empty()) report.validation_loss = report.loss;
-    const std::size_t first = options.label_share < 1 ? 1 : 0;  // labels that are hidden choose nothing either
-    for (std::size_t h = first; h < targets.size() && !held.empty(); ++h) {
-      const cost::TopScores top =
-          cost::evaluate_tasks(data, validation, targets[h], predict(network, validation, targets[h], h));
-      report.top_1 += top.top_1 / static_cast<double>(targets.size() - first);
-      report.top_5 += top.top_5 / static_cast<double>(targets.size() - first);
-    }
+    report.is_checked = !checks.empty();
+    if (!report.is_checked) report.validation_loss = report.loss;
+    score_held(network, data, validation, targets, options, report);
     report.elapsed_s = std::chrono::duration<double>(Clock::now() - start).count();
     report.left_s = report.elapsed_s / epoch * (options.epochs - epoch);
-    report.is_best = held.empty() ? std::isfinite(report.loss) : report.validation_loss < best.validation_loss;
+    report.is_best = report.is_checked ? report.validation_loss < best.validation_loss : std::isfinite(report.loss);
     if (report.is_best) {
       best = report;
       best_weights = network.weights();

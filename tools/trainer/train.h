@@ -37,17 +37,19 @@ struct TrainOptions {
 struct EpochReport {
   int epoch = 0, epochs = 0;
   double loss = 0, validation_loss = 0;
-  double top_1 = 0, top_5 = 0;  ///< on what was held back, the mean over targets all of whose labels may be seen
+  double top_1 = 0, top_5 = 0;  ///< on what was held back, the mean over the targets that were scored
+  std::size_t scored = 0;       ///< targets with labels there, all of which may be seen
+  bool is_checked = false;      ///< whether labels that were held back may be seen: otherwise there is no such loss
   double elapsed_s = 0, left_s = 0;
   bool is_best = false;
 };
 
 /// Trains a network whose heads are for `targets`, by place in the data set, and leaves it at its best epoch; returns
 /// that epoch's report. The best has the smallest loss on what was held back (top-1 scores of so few tasks jump from
-/// epoch to epoch), or is the last one.
-EpochReport train(TorchNetwork& network, const cost::Dataset& data, const cost::TrainingSet& samples,
-                  const std::vector<std::size_t>& targets, const TrainOptions& options,
-                  const std::function<void(const EpochReport&)>& told);
+/// epoch to epoch), or is the last one. An error names a target of whose labels none may be seen.
+Result<EpochReport> train(TorchNetwork& network, const cost::Dataset& data, const cost::TrainingSet& samples,
+                          const std::vector<std::size_t>& targets, const TrainOptions& options,
+                          const std::function<void(const EpochReport&)>& told);
 
 /// The scores of all samples for a target, by its place in the data set, and by its head; or of the first so many.
 std::vector<double> predict(const TorchNetwork& network, const cost::TrainingSet& samples, std::size_t target,

@@ -1,5 +1,7 @@
 #include "hone/cost/ansor_records.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
@@ -73,7 +75,8 @@ Result<ImportCounts> import_ansor_records(std::istream& in, const std::string& n
                                                     .algorithms = {},
                                                     .constants = {},
                                                     .flops = 0,
-                                                    .networks = {{network, 1}}}));
+                                                    .networks = {}}));
+    HONE_TRY(file.add_use(task, network, 1));
     counts.tasks += file.data().tasks.size() - before;
     const std::string hash = digits_of(record->steps);
     const auto [place, is_new] = known.emplace(record->workload + hash, file.data().programs.size());
@@ -89,6 +92,12 @@ Result<ImportCounts> import_ansor_records(std::istream& in, const std::string& n
     HONE_TRY(file.add_label(place->second, target, record->seconds));
   }
   return counts;
+}
+
+TlpPlatform ansor_platform(std::string_view target) {
+  constexpr std::array<std::string_view, 7> kGpus = {"cuda", "metal", "nvptx", "opencl", "rocm", "vulkan", "webgpu"};
+  const bool is_gpu = std::find(kGpus.begin(), kGpus.end(), target.substr(0, target.find(' '))) != kGpus.end();
+  return is_gpu ? TlpPlatform::Gpu : TlpPlatform::Cpu;
 }
 
 }  // namespace hone::cost

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <fcntl.h>
 #include <nlohmann/json.hpp>
+#include <sys/file.h>
 
 #include "hone/cost/compress.h"
 #include "hone/cost/dataset_lines.h"
@@ -14,13 +18,40 @@ namespace {
 /// The first line of each file.
 constexpr std::string_view kHead = R"({"format":"hone data set","version":1})";
 
-}  // namespace
-
-std::optional<std::size_t> Dataset::find_task(std::string_view key) const {
-  const auto found = std::find_if(tasks.begin(), tasks.end(), [&](const DatasetTask& task) { return task.key == key; });
-  if (found == tasks.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - tasks.begin());
+/// Opens a file to write to; whoever holds what comes back is the only one.
+Result<FileDescriptor> lock_dataset(const std::filesystem::path& path) {
+  FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!file) return error(ErrorCode::InvalidArgument, "cannot write '{}': {}", path.string(), std::strerror(errno));
+  if (::flock(file.number(), LOCK_EX | LOCK_NB) == 0) return file;
+  if (errno == EWOULDBLOCK)
+    return error(ErrorCode::InvalidArgument,
+                 "data set '{}' is being written to already: wait for that to end, or write to another file",
+                 path.string());
+  return error(ErrorCode::InvalidArgument, "cannot lock '{}': {}", path.string(), std::strerror(errno));
 }
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// The words of a network's name in lower case: "ResNet50-v1.5" is resnet50, v1 and 5.
+std::vector<std::string> words_of(std::string_view network) {
+  std::vector<std::string> words(1);
+  for (const char c : network) {
+    if (c == '-' || c == '_' || c == '.' || c == ' ')
+      words.emplace_back();
+    else
+      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  std::erase(words, "");
+  return words;
+}
+
+/// Whether a word only tells versions or sizes of a network apart: "v1", "12", "32x4d".
+bool is_version(std::string_view word) {
+  if (word.starts_with('v')) word.remove_prefix(1);
+  return !word.empty() && is_digit(word[0]);
+}
+
+}  // namespace
 
 std::optional<std::size_t> Dataset::find_target(std::string_view target) const {
   const auto found = std::find(targets.begin(), targets.end(), target);
@@ -42,9 +73,16 @@ double Dataset::label(const DatasetProgram& program, std::size_t target) const {
 }
 
 bool is_test_network(std::string_view network) {
-  constexpr std::array<std::string_view, 5> kTested = {"resnet50", "mobilenet_v2", "resnext50", "bert_base",
-                                                       "bert_tiny"};
-  return std::find(kTested.begin(), kTested.end(), network.substr(0, network.find('@'))) != kTested.end();
+  constexpr std::array<std::string_view, 5> kTested = {"resnet50", "mobilenetv2", "resnext50", "bertbase", "berttiny"};
+  const std::vector<std::string> words = words_of(network.substr(0, network.find('@')));
+  std::string name;
+  for (auto word = words.begin(); word != words.end(); ++word) {
+    name += *word;
+    if (std::find(kTested.begin(), kTested.end(), name) != kTested.end() &&
+        std::all_of(word + 1, words.end(), is_version))
+      return true;
+  }
+  return false;
 }
 
 bool is_test_task(const DatasetTask& task) {
@@ -52,10 +90,16 @@ bool is_test_task(const DatasetTask& task) {
                      [](const auto& network) { return is_test_network(network.first); });
 }
 
+DatasetFile::DatasetFile(std::filesystem::path path, FileDescriptor lock, Dataset data)
+    : path_(std::move(path)), lock_(std::move(lock)), data_(std::move(data)) {
+  for (std::size_t i = 0; i < data_.tasks.size(); ++i) tasks_.emplace(data_.tasks[i].key, i);
+}
+
 Result<DatasetFile> DatasetFile::open(const std::filesystem::path& path) {
   Dataset data;
+  HONE_TRY(FileDescriptor lock, lock_dataset(path));
   std::error_code status;
-  const bool is_new = !std::filesystem::exists(path, status) || std::filesystem::file_size(path, status) == 0;
+  const bool is_new = std::filesystem::file_size(path, status) == 0;
   if (!is_new) {
     HONE_TRY(const DatasetText text, read_dataset_text(path));
     if (text.is_compressed)
@@ -65,7 +109,7 @@ Result<DatasetFile> DatasetFile::open(const std::filesystem::path& path) {
     std::filesystem::resize_file(path, text.lines.rfind('\n') + 1, status);
     if (status) return error(ErrorCode::InvalidArgument, "cannot write '{}': {}", path.string(), status.message());
   }
-  DatasetFile file(path, std::move(data));
+  DatasetFile file(path, std::move(lock), std::move(data));
   file.out_.open(path, std::ios::app | std::ios::binary);
   if (!file.out_) return error(ErrorCode::InvalidArgument, "cannot write '{}'", path.string());
   if (is_new) HONE_TRY(file.write(std::string(kHead)));
@@ -94,12 +138,17 @@ Result<std::size_t> DatasetFile::add_target(const std::string& target) {
 }
 
 Result<std::size_t> DatasetFile::add_task(const DatasetTask& task) {
-  if (const auto found = data_.find_task(task.key)) return *found;
+  if (const auto found = tasks_.find(task.key); found != tasks_.end()) return found->second;
   HONE_TRY(write(line_of(task)));
-  data_.tasks.push_back(task);
-  data_.tasks.back().networks.clear();
-  for (const auto& [network, calls] : task.networks) HONE_TRY(add_use(data_.tasks.size() - 1, network, calls));
-  return data_.tasks.size() - 1;
+  const std::size_t place = data_.tasks.size();
+  tasks_.emplace(task.key, place);
+  // The rest stands in lines of its own.
+  DatasetTask& added = data_.tasks.emplace_back(task);
+  added.networks.clear();
+  added.programs.clear();
+  added.done.clear();
+  for (const auto& [network, calls] : task.networks) HONE_TRY(add_use(place, network, calls));
+  return place;
 }
 
 Result<std::size_t> DatasetFile::add_program(DatasetProgram program) {
@@ -137,6 +186,7 @@ Result<std::size_t> pack_dataset(const std::filesystem::path& from, const std::f
   HONE_TRY(const DatasetText text, read_dataset_text(from));
   HONE_TRY(parse_dataset(text.lines, from.string()));
   HONE_TRY(const std::string bytes, compress(std::string_view(text.lines).substr(0, text.lines.rfind('\n') + 1)));
+  HONE_TRY(const FileDescriptor lock, lock_dataset(to));
   std::ofstream out(to, std::ios::binary);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   out.flush();

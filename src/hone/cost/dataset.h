@@ -12,9 +12,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "hone/cost/cost_model.h"
+#include "hone/support/channel.h"
 #include "hone/support/result.h"
 
 namespace hone::cost {
@@ -57,7 +59,6 @@ struct Dataset {
   std::vector<DatasetTask> tasks;
   std::vector<DatasetProgram> programs;
 
-  std::optional<std::size_t> find_task(std::string_view key) const;
   std::optional<std::size_t> find_target(std::string_view target) const;
   /// What the fastest program of a task took on a target; infinity if none ran.
   double best_seconds(std::size_t task, std::size_t target) const;
@@ -65,7 +66,8 @@ struct Dataset {
   double label(const DatasetProgram& program, std::size_t target) const;
 };
 
-/// Networks whose tasks are never trained on: those that the publication tests with.
+/// Networks whose tasks are never trained on: those that the publication tests with, however they are spelt and
+/// whatever version or size follows ("ResNet50-v1.5", "mobilenetv2-12", "bert_base@batch=4").
 bool is_test_network(std::string_view network);
 /// Whether a task is for testing: it occurs in such a network, whatever other networks it occurs in.
 bool is_test_task(const DatasetTask& task);
@@ -77,17 +79,19 @@ Result<Dataset> read_dataset(const std::filesystem::path& file);
 /// Writes a data set, which must be whole, in as few bytes as it takes, and says how many.
 Result<std::size_t> pack_dataset(const std::filesystem::path& from, const std::filesystem::path& to);
 
-/// A data set that grows: what is added is in the file when the call returns.
+/// A data set that grows: what is added is in the file when the call returns. Nobody else writes to the file meanwhile;
+/// reading it is always possible.
 class DatasetFile {
  public:
-  /// Opens a file to go on with it, or makes a new one. Compressed files are not written to.
+  /// Opens a file to go on with it, or makes a new one. Compressed files are not written to, and neither are those that
+  /// are open already, here or in another process.
   static Result<DatasetFile> open(const std::filesystem::path& file);
 
   const Dataset& data() const { return data_; }
   const std::filesystem::path& file() const { return path_; }
 
   Result<void> note(const std::string& name, const std::string& text);
-  /// The place of a target, a task (known by its key) or a program; added if it is new.
+  /// The place of a target, a task (known by its key) or a program; added if it is new. A new task has no programs.
   Result<std::size_t> add_target(const std::string& target);
   Result<std::size_t> add_task(const DatasetTask& task);
   Result<std::size_t> add_program(DatasetProgram program);
@@ -99,11 +103,13 @@ class DatasetFile {
   Result<void> finish_task(std::size_t task, const std::string& why);
 
  private:
-  DatasetFile(std::filesystem::path path, Dataset data) : path_(std::move(path)), data_(std::move(data)) {}
+  DatasetFile(std::filesystem::path path, FileDescriptor lock, Dataset data);
   Result<void> write(const std::string& line);
 
   std::filesystem::path path_;
+  FileDescriptor lock_;
   Dataset data_;
+  std::unordered_map<std::string, std::size_t> tasks_;  ///< by key
   std::ofstream out_;
 };
 

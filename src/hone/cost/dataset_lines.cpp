@@ -91,6 +91,7 @@ class LineReader {
     if (std::vector<DatasetTask::Algorithm>& all = task(item.at("task")).algorithms; !all.empty())
       at_place(all, item.at("algorithm"), "algorithm");
     program.hash = item.at("hash").get<std::string>();
+    at_place(data_.targets, item.at("for"), "target");
     program.drawn_for = item.at("for").get<std::size_t>();
     program.candidate = item.at("candidate").dump();
     program.trace = item.at("trace").dump();

@@ -101,6 +101,19 @@ TEST_F(DatasetTest, GoesOnAfterALineThatWasCutOff) {
   EXPECT_EQ(content(), whole + "{\"label\":[1,1,5000]}\n");
 }
 
+TEST_F(DatasetTest, HasOneWriterAtATime) {
+  {
+    const DatasetFile first = DatasetFile::open(file_).value();
+    const Result<DatasetFile> second = DatasetFile::open(file_);
+    ASSERT_FALSE(second);
+    EXPECT_THAT(second.error().message, HasSubstr(file_.string()));
+    EXPECT_THAT(second.error().message, HasSubstr("is being written to already"));
+    EXPECT_TRUE(read_dataset(file_)) << "whoever reads does not mind";
+    EXPECT_THAT(pack_dataset(file_, file_).error().message, HasSubstr("is being written to already"));
+  }
+  EXPECT_TRUE(DatasetFile::open(file_));
+}
+
 TEST_F(DatasetTest, PackedItIsSmallerAndTheSame) {
   write_small();
   const Dataset before = read_dataset(file_).value();
@@ -124,7 +137,11 @@ TEST_F(DatasetTest, PackedItIsSmallerAndTheSame) {
 TEST_F(DatasetTest, ATaskOfATestNetworkIsForTesting) {
   EXPECT_TRUE(is_test_network("resnet50"));
   EXPECT_TRUE(is_test_network("bert_tiny@batch=4"));
-  EXPECT_FALSE(is_test_network("resnet18"));
+  for (const char* spelt : {"ResNet-50", "resnet50-v1-12", "resnet50_v1.5", "mobilenetv2-7", "MobileNet_V2_1.0_224",
+                            "resnext50_32x4d", "bert-base", "BERT-tiny-128"})
+    EXPECT_TRUE(is_test_network(spelt)) << spelt;
+  for (const char* other : {"resnet18", "resnet500", "mobilenet_v3", "wide_resnet50_2", "bert_large", "gpt2", "v2", ""})
+    EXPECT_FALSE(is_test_network(other)) << other;
   DatasetTask both = task("key", "resnet18");
   EXPECT_FALSE(is_test_task(both));
   both.networks["mobilenet_v2"] = 1;
@@ -142,6 +159,7 @@ TEST_F(DatasetTest, WrongLinesAreErrorsThatNameThem) {
   EXPECT_THAT(with("[]"), HasSubstr("one field"));
   EXPECT_THAT(with(R"({"lable":[0,0,5]})"), HasSubstr("'lable' is not known, expected note, target"));
   EXPECT_THAT(with(R"({"label":[9,0,5]})"), HasSubstr("line 14: program 9 is meant, there are 3"));
+  EXPECT_THAT(with(R"({"program":{"task":0,"algorithm":1,"hash":"x","for":2}})"), HasSubstr("target 2 is meant"));
   EXPECT_THAT(with(R"({"label":[0,7,5]})"), HasSubstr("target 7 is meant, there are 2"));
   EXPECT_THAT(with(R"({"label":[0,0,0]})"), HasSubstr("0 ns, expected a number above 0"));
   EXPECT_THAT(with(R"({"label":[0,0,-3]})"), HasSubstr("above 0"));

@@ -24,8 +24,8 @@ const ModelIdentity kWeightsFile = {"network", "hone-network/1"};
 
 Result<NetworkSpec> make_network_spec(std::string_view name) {
   NetworkSpec spec{.name = std::string(name)};
-  if (name == "tlp") {
-    HONE_TRY(const std::unique_ptr<SentenceWriter> writer, make_sentence_writer("tlp"));
+  if (name == "tlp" || name == "tlp-gpu") {
+    HONE_TRY(const std::unique_ptr<SentenceWriter> writer, make_sentence_writer(name));
     spec.schema = writer->schema();
     spec.shape = writer->shape();
     spec.layers = {64, 128, 256, 256};
@@ -45,7 +45,7 @@ Result<NetworkSpec> make_network_spec(std::string_view name) {
     spec.layers = {256, 256};
     spec.is_masked = true;
   } else {
-    return error(ErrorCode::NotFound, "there is no network '{}', only: tlp, tlp2, tenset-mlp", name);
+    return error(ErrorCode::NotFound, "there is no network '{}', only: tlp, tlp-gpu, tlp2, tenset-mlp", name);
   }
   return spec;
 }
@@ -114,6 +114,35 @@ std::string join_notes(const std::vector<std::pair<NetworkSpec, Weights>>& membe
   return is_same ? texts.front() : fmt::format("{}", fmt::join(texts, ", "));
 }
 
+/// Whether two networks are made of the same, but for their heads.
+Result<void> check_same_kind(const NetworkSpec& spec, const NetworkSpec& before) {
+  if (before.members != 1)
+    return error(ErrorCode::InvalidArgument, "it has {} members, expected the weights of one", before.members);
+  const Json wanted = Json::parse(to_json(spec)), found = Json::parse(to_json(before));
+  for (const char* part : {"schema", "shape", "body", "layers", "direct", "head", "masked", "positions", "one head"})
+    if (found.at(part) != wanted.at(part))
+      return error(ErrorCode::InvalidArgument, "its '{}' is {}, expected {}", part, found.at(part).dump(),
+                   wanted.at(part).dump());
+  return {};
+}
+
+/// Where the head of each target of a network stands in another one, which has no others.
+Result<std::vector<std::size_t>> places_of_heads(const NetworkSpec& spec, const NetworkSpec& before) {
+  for (const std::string& target : spec.targets)
+    if (std::find(before.targets.begin(), before.targets.end(), target) == before.targets.end())
+      return error(ErrorCode::NotFound, "it has no head for '{}', only for: {}", target,
+                   fmt::join(before.targets, "; "));
+  std::vector<std::size_t> places;
+  for (const std::string& target : before.targets) {
+    const auto found = std::find(spec.targets.begin(), spec.targets.end(), target);
+    if (found == spec.targets.end())
+      return error(ErrorCode::NotFound, "its head for '{}' would be lost, expected heads for: {}", target,
+                   fmt::join(spec.targets, "; "));
+    places.push_back(static_cast<std::size_t>(found - spec.targets.begin()));
+  }
+  return places;
+}
+
 }  // namespace
 
 std::string member_prefix(const NetworkSpec& spec, std::int64_t member) {
@@ -145,6 +174,19 @@ Result<std::pair<NetworkSpec, Weights>> join_networks(const std::vector<std::pai
     for (const auto& [name, weight] : own) weights[member_prefix(spec, static_cast<std::int64_t>(i)) + name] = weight;
   }
   return std::pair(std::move(spec), std::move(weights));
+}
+
+Result<Weights> weights_to_begin_with(const NetworkSpec& spec, const NetworkSpec& before, const Weights& weights) {
+  HONE_TRY(check_same_kind(spec, before));
+  if (spec.has_one_head) return weights;
+  HONE_TRY(const std::vector<std::size_t> places, places_of_heads(spec, before));
+  Weights mapped = weights;
+  for (std::size_t h = 0; h < places.size(); ++h) {
+    const std::string from = fmt::format("head.{}.", h);
+    for (auto own = weights.lower_bound(from); own != weights.end() && own->first.starts_with(from); ++own)
+      mapped[fmt::format("head.{}.{}", places[h], own->first.substr(from.size()))] = own->second;
+  }
+  return mapped;
 }
 
 Result<void> check_weights(const NetworkSpec& spec, const Weights& weights) {

@@ -17,7 +17,7 @@ namespace hone::cost {
 /// rows one by one, to be added up, unless the network has a direct path: then it reads the mean of the rows, and
 /// beside it what layers of their own make of the first row.
 struct NetworkSpec {
-  std::string name;                  ///< "tlp", "tlp2", "tenset-mlp": what people call it
+  std::string name;                  ///< "tlp", "tlp-gpu", "tlp2", "tenset-mlp": what people call it
   std::string body = "attention";    ///< "attention", "lstm" (the last state counts) or "sum" (rows are added up)
   std::string schema;                ///< of the sentences that it reads
   SentenceShape shape;               ///< of the same
@@ -41,8 +41,8 @@ inline constexpr std::int64_t kAttentionHeads = 8;
 inline constexpr std::int64_t kResidualLayers = 2;
 inline constexpr std::int64_t kMostMembers = 16;
 
-/// A spec by name, without targets: "tlp" as published (610,369 weights with one head), "tlp2", or "tenset-mlp". The
-/// language of its sentences is what make_training_set calls it. An error lists the names.
+/// A spec by name, without targets: "tlp" as published (610,369 weights with one head), the same for GPUs, "tlp-gpu",
+/// "tlp2", or "tenset-mlp". The language of its sentences is what make_training_set calls it. An error lists the names.
 Result<NetworkSpec> make_network_spec(std::string_view name);
 /// The language of the sentences that a network of this name reads.
 std::string language_of(const NetworkSpec& spec);
@@ -65,6 +65,10 @@ Result<void> check_weights(const NetworkSpec& spec, const Weights& weights);
 /// One network whose scores are the means of those of several, which differ in nothing but their weights and notes.
 /// A note that differs lists what each says.
 Result<std::pair<NetworkSpec, Weights>> join_networks(const std::vector<std::pair<NetworkSpec, Weights>>& members);
+
+/// The weights of a network that was trained before, for training one like it to begin with: heads are known by their
+/// targets. An error says in what the two differ.
+Result<Weights> weights_to_begin_with(const NetworkSpec& spec, const NetworkSpec& before, const Weights& weights);
 
 std::string to_json(const NetworkSpec& spec);
 Result<NetworkSpec> parse_network_spec(const std::string& json);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "hone/cost/ansor_records.h"
 #include "hone/cost/parallel_chunks.h"
 #include "hone/ir/text.h"
 #include "hone/schedule/trace.h"
@@ -23,6 +24,7 @@ class ProgramWriter {
  public:
   static Result<ProgramWriter> make(std::string_view language, std::span<const ComputeUnit> units) {
     ProgramWriter made;
+    made.language_ = language;
     if (language == "stores") return made;
     made.target_rows_ = cost::target_rows(language);
     HONE_TRY(made.sentences_, make_sentence_writer(language));
@@ -38,7 +40,8 @@ class ProgramWriter {
   std::string schema() const { return sentences_ ? sentences_->schema() : std::string(kStoreSchema); }
   std::size_t target_rows() const { return target_rows_; }
 
-  Result<void> begin(const DatasetTask& task) {
+  Result<void> begin(const Dataset& data, const DatasetTask& task) {
+    data_ = &data;
     origins_.clear();
     for (const DatasetTask::Algorithm& algorithm : task.algorithms) {
       HONE_TRY(ir::Function program, ir::parse_function(algorithm.text));
@@ -77,11 +80,19 @@ class ProgramWriter {
  private:
   /// Records of Ansor have steps, and no program of ours.
   Result<void> write_steps(const DatasetProgram& program, std::vector<float>& numbers) {
-    if (!sentences_ || !schema().starts_with("tlp/"))
-      return error(ErrorCode::Unsupported, "programs of Ansor's records are sentences of the language tlp alone");
+    const std::string& target = data_->targets[program.drawn_for];
+    const TlpPlatform platform = ansor_platform(target);
+    const std::string_view spoken = platform == TlpPlatform::Cpu ? "tlp" : "tlp-gpu";
+    if (language_ != spoken)
+      return error(ErrorCode::Unsupported, "Ansor's records of '{}' are sentences of the language {} alone, not of {}",
+                   target, spoken, language_);
     HONE_TRY(const std::vector<AnsorStep> steps, parse_ansor_steps(program.trace));
     sentence_.resize(shape().size());
-    return append(write_tlp_sentence(steps, TlpPlatform::Cpu, sentence_), numbers);
+    const std::size_t rows = write_tlp_sentence(steps, platform, sentence_);
+    if (rows < steps.size())
+      return error(ErrorCode::Unsupported, "{} of {} steps of Ansor's records of '{}' are no words of the language {}",
+                   steps.size() - rows, steps.size(), target, language_);
+    return append(rows, numbers);
   }
 
   Result<void> append(std::size_t rows, std::vector<float>& numbers) {
@@ -90,6 +101,8 @@ class ProgramWriter {
     return {};
   }
 
+  std::string language_;
+  const Dataset* data_ = nullptr;
   std::unique_ptr<SentenceWriter> sentences_;
   std::vector<std::unique_ptr<SentenceWriter>> of_targets_;
   std::size_t target_rows_ = 0;
@@ -102,6 +115,8 @@ class ProgramWriter {
 struct TaskSamples {
   std::vector<float> numbers, leads, labels;
   std::vector<std::size_t> rows, programs;  ///< how many rows each sample has
+  std::size_t left_out = 0;
+  std::string left_out_because;
 };
 
 Result<TaskSamples> write_task(const Dataset& data, std::size_t task, ProgramWriter& writer) {
@@ -112,7 +127,7 @@ Result<TaskSamples> write_task(const Dataset& data, std::size_t task, ProgramWri
     log::debug("cost", "task {} is left out: all its programs failed", data.tasks[task].key);
     return samples;
   }
-  HONE_TRY(writer.begin(data.tasks[task]));
+  HONE_TRY(writer.begin(data, data.tasks[task]));
   for (const std::size_t place : data.tasks[task].programs) {
     const DatasetProgram& program = data.programs[place];
     std::vector<float> labels;
@@ -127,7 +142,7 @@ Result<TaskSamples> write_task(const Dataset& data, std::size_t task, ProgramWri
     if (!is_known) continue;
     const std::size_t before = samples.numbers.size();
     if (const Result<void> written = writer.write(program, samples.numbers, samples.leads); !written) {
-      log::debug("cost", "a program is left out: {}", written.error().message);
+      if (samples.left_out++ == 0) samples.left_out_because = written.error().message;
       samples.numbers.resize(before);
       continue;
     }
@@ -138,7 +153,21 @@ Result<TaskSamples> write_task(const Dataset& data, std::size_t task, ProgramWri
   return samples;
 }
 
+/// Labels of a target without which there is nothing to compare.
+constexpr std::size_t kFewestLabels = 2;
+
 }  // namespace
+
+std::size_t TrainingSet::count_labels(std::size_t target) const {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < size(); ++i) count += std::isnan(label(i, target)) ? 0 : 1;
+  return count;
+}
+
+std::string TrainingSet::left_out_text() const {
+  if (left_out == 0) return "";
+  return fmt::format("{} program{} left out: {}", left_out, left_out == 1 ? " is" : "s are", left_out_because);
+}
 
 void TrainingSet::copy_sentence(std::size_t sample, std::size_t target, std::span<float> to) const {
   const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(first_rows[sample] * shape.columns);
@@ -179,15 +208,27 @@ Result<TrainingSet> make_training_set(const Dataset& data, std::string_view lang
     set.labels.insert(set.labels.end(), task.labels.begin(), task.labels.end());
     set.programs.insert(set.programs.end(), task.programs.begin(), task.programs.end());
     set.tasks.insert(set.tasks.end(), task.programs.size(), static_cast<std::uint32_t>(wanted[i]));
+    if (set.left_out == 0) set.left_out_because = task.left_out_because;
+    set.left_out += task.left_out;
     for (const std::size_t rows : task.rows) set.first_rows.push_back(set.first_rows.back() + rows);
     samples[i] = {};
   }
   const char* name = part == Part::Test ? "testing" : "training";
   if (tasks == 0)
-    return error(ErrorCode::InvalidArgument, "the data set has no task for {} with a program that ran", name);
+    return error(ErrorCode::InvalidArgument, "the data set has no task for {} with a program that ran{}{}", name,
+                 set.left_out == 0 ? "" : "; ", set.left_out_text());
   if (tasks == 1 && part == Part::Training)
     return error(ErrorCode::InvalidArgument, "the data set has one task for training, at least 2 are needed");
   return set;
+}
+
+Result<void> check_labels(const Dataset& data, const TrainingSet& samples, std::span<const std::size_t> targets) {
+  for (const std::size_t target : targets)
+    if (const std::size_t labels = samples.count_labels(target); labels < kFewestLabels)
+      return error(ErrorCode::InvalidArgument, "target '{}' has {} labels for training, expected at least {}{}{}",
+                   data.targets[target], labels, kFewestLabels, samples.left_out == 0 ? "" : "; ",
+                   samples.left_out_text());
+  return {};
 }
 
 }  // namespace hone::cost

@@ -26,9 +26,14 @@ struct TrainingSet {
   std::vector<float> labels;            ///< for each sample one per target: see Dataset::label; NaN: not measured
   std::vector<std::uint32_t> tasks;     ///< for each sample its task, by place in the data set
   std::vector<std::size_t> programs;    ///< for each sample its program, by place in the data set
+  std::size_t left_out = 0;             ///< programs of which no sentence can be made
+  std::string left_out_because = {};    ///< of the first of them
 
   std::size_t size() const { return tasks.size(); }
   float label(std::size_t sample, std::size_t target) const { return labels[sample * targets + target]; }
+  std::size_t count_labels(std::size_t target) const;
+  /// "3 programs are left out: " and why; empty if none is.
+  std::string left_out_text() const;
   /// Copies a sentence as it is for a target, filled up with zeros.
   void copy_sentence(std::size_t sample, std::size_t target, std::span<float> to) const;
 };
@@ -45,5 +50,9 @@ enum class Part { Training, Test };
 /// An error if nothing is left, or if there is only one task to train on.
 Result<TrainingSet> make_training_set(const Dataset& data, std::string_view language, Part part,
                                       std::span<const ComputeUnit> units = {});
+
+/// Whether a set can be trained on for these targets of its data set: the error names one that has too few labels in
+/// it, and how many.
+Result<void> check_labels(const Dataset& data, const TrainingSet& samples, std::span<const std::size_t> targets);
 
 }  // namespace hone::cost

@@ -115,9 +115,24 @@ TEST_F(TrainingSetTest, ATargetOnWhichNothingRanHasNoLabels) {
   EXPECT_FALSE(std::isnan(set.label(3, 1)));
 }
 
+TEST_F(TrainingSetTest, WithoutLabelsOfATargetIsNotTrainedOn) {
+  data_.targets.push_back("three");
+  for (DatasetProgram& program : data_.programs) program.seconds.push_back(kNotMeasured);
+  data_.programs[0].seconds[2] = 1e-6;
+  const TrainingSet set = make_training_set(data_, "tlp2", Part::Training).value();
+  EXPECT_EQ(set.count_labels(0), 6u);
+  EXPECT_EQ(set.count_labels(2), 1u);
+  EXPECT_TRUE(check_labels(data_, set, std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(check_labels(data_, set, std::vector<std::size_t>{0, 2}).error().message,
+            "target 'three' has 1 labels for training, expected at least 2");
+}
+
 TEST_F(TrainingSetTest, LeavesOutProgramsItCannotRead) {
   data_.programs[0].trace = R"([{"step":"no such step"}])";
-  EXPECT_EQ(make_training_set(data_, "tlp2", Part::Training)->size(), 5u);
+  const TrainingSet set = make_training_set(data_, "tlp2", Part::Training).value();
+  EXPECT_EQ(set.size(), 5u);
+  EXPECT_THAT(set.left_out_text(), HasSubstr("1 program is left out: "));
+  EXPECT_THAT(set.left_out_text(), HasSubstr("no such step"));
   EXPECT_THAT(make_training_set(data_, "latin", Part::Training).error().message, HasSubstr("'latin'"));
 }
 
