@@ -24,6 +24,8 @@ struct ClaimOptions {
   std::string only = {};                   ///< tasks whose name has this in it
   bool all = false;                        ///< every task, where a choice of them is the default
   bool published = false;                  ///< droplet, hidet and tlp take Ansor's sketches as published for hone's
+  std::int64_t ranked =
+      0;  ///< hidet tries so many mappings of each task, those that the network of hone likes best; 0: all
   std::string rows = {};  ///< a file that keeps each row found, so that a long claim can go on; or none
 
   bool wants(std::string_view name) const { return name.find(only) != std::string_view::npos; }

@@ -29,8 +29,12 @@ double end_ns(ModelSearch& search, const std::vector<search::TuneTask>& tasks, c
 /// The row of a model.
 Result<std::vector<std::string>> compare(const std::string& model, const ClaimOptions& options) {
   HONE_TRY(const std::vector<search::TuneTask> tasks, tasks_of(options.models / (model + ".onnx"), options.target));
-  const How all_mappings{.space = "mapping", .search = "exhaustive", .cost_model = "none", .seed = options.seed};
-  HONE_TRY(ModelSearch mapping, search_model(tasks, all_mappings, 0, options.target));
+  const How mappings{.space = "mapping",
+                     .search = "exhaustive",
+                     .cost_model = options.ranked > 0 ? "tlp" : "none",
+                     .trials_per_task = options.ranked,
+                     .seed = options.seed};
+  HONE_TRY(ModelSearch mapping, search_model(tasks, mappings, 0, options.target));
   const double most_s = options.seconds > 0 ? options.seconds : (kClaimed + 1) * mapping.seconds;
   fmt::print(stderr, "{}: {} mappings in {:.1f} s\n", model, mapping.trials, mapping.seconds);
   const How by_trees{.space = options.published ? "ansor" : "sketch",
@@ -59,16 +63,24 @@ Result<std::vector<std::string>> compare(const std::string& model, const ClaimOp
 }  // namespace
 
 Result<Report> hidet_claim(const ClaimOptions& options) {
-  const std::string title = "Hidet: time to the same latency";
+  const std::string title = std::string("Hidet: time to the same latency") +
+                            (options.ranked > 0 ? ", mappings ranked by the network" : "") +
+                            (options.published ? ", against Ansor as published" : "");
   Report report{
-      .claim = options.published ? "hidet-published" : "hidet",
-      .title = options.published ? title + ", against Ansor as published" : title,
+      .claim = fmt::format("hidet{}{}", options.ranked > 0 ? "-ranked" : "", options.published ? "-published" : ""),
+      .title = title,
       .how = fmt::format(
-          "Whole models: every candidate of the mapping space of every task is tried; how long does evolutionary "
-          "search "
-          "with Ansor's model in {} need until one run of all kernels takes no longer (within 1 %, what led each task "
-          "timed in turns)? It is not told what the rules of hone would choose, gets {:g} times as long at most, and "
-          "then counts as that; its speed at the end stands last. Bar: {:g} times as long.",
+          "Whole models: {} of the mapping space of every task {} tried; how long does evolutionary search with "
+          "Ansor's "
+          "model in {} need until one run of all kernels takes no longer (within 1 %, what led each task timed in "
+          "turns)? It is not told what the rules of hone would choose, gets {:g} times as long at most, and then "
+          "counts "
+          "as that; its speed at the end stands last. Bar: {:g} times as long.",
+          options.ranked > 0
+              ? fmt::format("what rules choose and the candidates that the network likes best, {} in all,",
+                            options.ranked)
+              : "every candidate",
+          options.ranked > 0 ? "are" : "is",
           options.published ? "Ansor's space as published (tiles that divide extents, direct convolutions)"
                             : "the sketch space",
           kClaimed + 1, kClaimed),
@@ -79,6 +91,7 @@ Result<Report> hidet_claim(const ClaimOptions& options) {
   HONE_TRY(RowFile file, RowFile::open(options.rows,
                                        {{"seconds", fmt::format("{:g}", options.seconds)},
                                         {"against", options.published ? "ansor" : "sketch"},
+                                        {"ranked", std::to_string(options.ranked)},
                                         {"seed", std::to_string(options.seed)},
                                         {"target", codegen::to_string(options.target)}},
                                        report.columns.size()));

@@ -4,7 +4,7 @@
 ///     bench_search [--repeats N]
 ///     bench_search --claims throughput,sketch,autotvm,ansor,droplet,hidet,tlp,zero [--only TEXT] [--threads N]
 ///                  [--trials N] [--time SECONDS] [--seed N] [--all] [--rows FILE] [--stop-after SECONDS]
-///                  [--network FILE...] [--models FOLDER] [--write FILE]
+///                  [--ranked N] [--network FILE...] [--models FOLDER] [--write FILE]
 ///
 /// Prints tables to stderr and one JSON line per figure to stdout.
 #include <CLI/CLI.hpp>
@@ -198,6 +198,9 @@ int main(int argc, char** argv) {
   app.add_flag("--all", arguments.options.all, "all tasks of the models, not a choice of them");
   app.add_flag("--published", arguments.options.published,
                "droplet, hidet and tlp: compare with searches of Ansor's space as published");
+  app.add_option("--ranked", arguments.options.ranked,
+                 "hidet: try so many mappings of each task, those that the network of hone likes best (all)")
+      ->check(CLI::PositiveNumber);
   app.add_option("--rows", arguments.options.rows,
                  "the file in which droplet and hidet keep what they found, to go on after a break");
   app.add_option("--stop-after", arguments.options.stop_after_s,

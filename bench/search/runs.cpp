@@ -111,6 +111,7 @@ search::TunerOptions tuner_options(const How& how, const codegen::Target& target
   options.explore = how.explore;
   options.seed = how.seed;
   options.trials = how.trials;
+  options.trials_per_task = how.trials_per_task;
   options.seconds = how.seconds;
   options.batch = how.batch;
   if (how.per_trial > 0) options.search_options.evolutionary.per_trial = how.per_trial;

@@ -18,6 +18,7 @@ struct How {
   std::string space, search, cost_model;
   std::string cost_model_file = {};  ///< of a trained network; empty: the one that comes with hone
   std::int64_t trials = 0;           ///< 0: no limit
+  std::int64_t trials_per_task = 0;  ///< 0: no limit
   double seconds = 0;                ///< 0: no limit
   std::size_t explore = 0;
   std::size_t batch = 16;
