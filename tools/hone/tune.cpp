@@ -348,7 +348,7 @@ Action add_tune(CLI::App& parser) {
   add_text(parser, "--space", options->space, "auto|mapping|sketch|ansor|template",
            "which candidates there are; auto: the mapping space, and sketches where it has nothing to decide (the "
            "preset's)");
-  add_text(parser, "--search", options->search, "exhaustive|random|grid|genetic|annealing|evolutionary|droplet",
+  add_text(parser, "--search", options->search, "auto|exhaustive|random|grid|genetic|annealing|evolutionary|droplet",
            "where to look next (the preset's)");
   add_text(parser, "--cost-model", options->cost_model,
            "auto|tlp|mtl|gbt|none|random|ansor|rank-knob|rank-itervar|rank-curve|regression-knob|regression-itervar|"

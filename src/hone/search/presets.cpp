@@ -8,7 +8,7 @@ namespace hone::search {
 
 std::span<const Preset> presets() {
   static constexpr Preset kPresets[] = {
-      {"auto", "mapping", "exhaustive", "auto", 0, 64},
+      {"auto", "auto", "auto", "auto", 0, 64},
       {"hidet", "mapping", "exhaustive", "none", 0, 0},
       {"autotvm", "template", "annealing", "rank-curve", 0, 0},
       {"ansor", "sketch", "evolutionary", "ansor", 0, 0},

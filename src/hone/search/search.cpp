@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "hone/search/searches.h"
+#include "hone/space/candidate.h"
 
 namespace hone::search {
 namespace {
@@ -16,7 +17,16 @@ struct Named {
   bool needs_scorer = false;
 };
 
+/// As many candidates can all be tried, the likely ones first; of more, only some ever are.
+constexpr std::uint64_t kTriedAll = 4096;
+
+std::unique_ptr<Search> auto_search(const Space& space, SearchSetup setup) {
+  return tries_all("auto", space) ? exhaustive_search(space, std::move(setup))
+                                  : evolutionary_search(space, std::move(setup));
+}
+
 constexpr std::array kSearches = {
+    Named{"auto", auto_search},
     Named{"random", random_search},
     Named{"grid", grid_search},
     Named{"genetic", genetic_search},
@@ -35,6 +45,10 @@ constexpr auto kNames = [] {
 }  // namespace
 
 std::span<const std::string_view> search_names() { return kNames; }
+
+bool tries_all(std::string_view name, const Space& space) {
+  return name == "exhaustive" || (name == "auto" && space::size_of(space) <= kTriedAll);
+}
 
 Result<std::unique_ptr<Search>> make_search(std::string_view name, const Space& space, SearchSetup setup) {
   HONE_TRY(check(setup.options));

@@ -70,6 +70,10 @@ class Search {
   virtual std::optional<Candidate> best() const = 0;
 };
 
+/// Whether the search of this name tries every candidate, sooner or later: "exhaustive" does, and "auto" where the
+/// space is small.
+bool tries_all(std::string_view name, const Space& space);
+
 /// The names that make_search knows.
 std::span<const std::string_view> search_names();
 

@@ -150,7 +150,7 @@ TEST(MakeSearch, NamesWhatItKnows) {
   const Knobs space = knobs_of({2});
   const Result<std::unique_ptr<Search>> search = make_search("magic", space, {});
   ASSERT_FALSE(search);
-  EXPECT_THAT(search.error().message, HasSubstr("no search 'magic', only: random, grid, "));
+  EXPECT_THAT(search.error().message, HasSubstr("no search 'magic', only: auto, random, grid, "));
 }
 
 TEST(MakeSearch, RefusesNumbersOutOfRange) {
@@ -209,6 +209,16 @@ TEST(Evolutionary, BeginsNearItsStartsWhenNothingIsKnown) {
   }
   EXPECT_GE(near, 8u);
   EXPECT_LE(near, 10u) << "the others are random";
+}
+
+TEST(AutoSearch, TriesEverythingWhereThatIsLittle) {
+  const Knobs small = knobs_of({60, 60}), large = knobs_of({60, 60, 60});
+  EXPECT_TRUE(tries_all("auto", small));
+  EXPECT_FALSE(tries_all("auto", large));
+  EXPECT_TRUE(tries_all("exhaustive", large));
+  EXPECT_FALSE(tries_all("random", small));
+  EXPECT_EQ(make("auto", small, {})->ask(5), make("exhaustive", small, {})->ask(5));
+  EXPECT_EQ(make("auto", large, {})->ask(5), make("evolutionary", large, {})->ask(5));
 }
 
 TEST(Exhaustive, TriesWhatLooksFastFirst) {

@@ -3,20 +3,37 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "hone/ir/equal.h"
 #include "hone/space/candidate.h"
 #include "hone/space/mapping_space.h"
 #include "hone/space/sketch/sketch_space.h"
 #include "hone/space/template/template_space.h"
 #include "hone/space/union_space.h"
+#include "hone/support/rng.h"
 
 namespace hone::space {
 namespace {
+
+/// Whether candidates differ in their programs, by what a few of them are built to.
+bool has_choice(const Space& space) {
+  constexpr int kDrawn = 12;
+  Rng rng(/*seed=*/1);
+  std::optional<ir::Hash128> first;
+  for (int i = 0; i < kDrawn && size_of(space) > 1; ++i) {
+    const Result<schedule::Schedule> built = space.build(i == 0 ? space.first() : random_candidate(space, rng));
+    if (!built) continue;
+    const ir::Hash128 hash = ir::structural_hash(built->program());
+    if (first && *first != hash) return true;
+    first = hash;
+  }
+  return false;
+}
 
 Result<std::unique_ptr<Space>> make_auto_space(const Task& task, const codegen::Target& target) {
   if (target.is_gpu()) return make_sketch_space(task, target);
   std::vector<std::unique_ptr<Space>> parts;
   parts.push_back(make_mapping_space(task, target));
-  if (size_of(*parts[0]) > 1) return std::move(parts[0]);
+  if (has_choice(*parts[0])) return std::move(parts[0]);
   HONE_TRY(std::unique_ptr<Space> sketches, make_sketch_space(task, target));
   parts.push_back(std::move(sketches));
   return make_union_space("auto", std::move(parts));

@@ -11,8 +11,8 @@
 namespace hone::space {
 
 /// "mapping", "sketch", "ansor" (sketches as Ansor published them, to compare with), "template", or "auto": the mapping
-/// space, and where that has nothing to decide, the sketches beside its only candidate. For GPUs there is no mapping
-/// space, and "auto" is "sketch".
+/// space, and where all its candidates are one program, the sketches beside them. For GPUs there is no mapping space,
+/// and "auto" is "sketch".
 std::span<const std::string_view> space_names();
 
 /// The space of this name for a task, or an error that lists the names there are.

@@ -62,6 +62,24 @@ TEST(AutoSpace, IsTheMappingSpaceWhereThatHasSomethingToDecide) {
   EXPECT_EQ(space->name(), "mapping");
 }
 
+TEST(AutoSpace, HasSketchesWhereAllMappingsAreOneProgram) {
+  const tensor::Tensor x = tensor::placeholder("x", {1, 32, 7, 7}),
+                       weight = tensor::placeholder("weight", {32, 8, 3, 3});
+  tensor::ConvOptions options;
+  options.groups = 4;
+  const Task task{.algorithms = {{"direct", tensor::lower("conv", {x, weight}, {*tensor::conv(x, weight, options)})}},
+                  .constants = {1}};
+  const auto mapping = make_space("mapping", task, one_thread()).value();
+  EXPECT_GT(size_of(*mapping), 1u);
+  std::set<ir::Hash128> programs;
+  for (std::uint64_t i = 0; i < size_of(*mapping); i += 7)
+    programs.insert(ir::structural_hash(mapping->build(candidate_at(*mapping, i))->program()));
+  ASSERT_EQ(programs.size(), 1u) << "if there is a choice now, the test needs another task";
+  const auto space = make_space("auto", task, one_thread()).value();
+  EXPECT_EQ(space->name(), "auto");
+  EXPECT_GT(size_of(*space), size_of(*mapping));
+}
+
 TEST(MakeSpace, AnsorHasThoseSketchesOfTheFirstAlgorithmWhoseTilesDivide) {
   const Task task{.algorithms = {{"direct", product(48, 32, 80)}, {"other", product(48, 32, 80)}}, .constants = {1}};
   const auto published = make_space("ansor", task, one_thread()).value();
