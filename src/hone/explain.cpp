@@ -38,7 +38,7 @@ Result<TaskExplanation> explain(const space::Task& task, const codegen::Target& 
   explanation.chosen = tuned.choose(task, target);
   if (const auto built = explanation.chosen.space->build(explanation.chosen.candidate); !built) {
     explanation.refusal = built.error().message;
-    explanation.chosen = default_choice(task, target);
+    explanation.chosen = default_choice(task, target, tuned.first_choice());
   }
   return explanation;
 }

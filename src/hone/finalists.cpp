@@ -60,7 +60,8 @@ Result<std::vector<measure::Record>> good_trials(const measure::Records& records
 }  // namespace
 
 Result<std::vector<FinalsTask>> find_finalists(std::span<const TunedUse> tasks, const measure::Records& records,
-                                               const codegen::Target& target, std::size_t most) {
+                                               const codegen::Target& target, const FirstChoice& first,
+                                               std::size_t most) {
   const std::string text = codegen::to_string(target);
   std::vector<FinalsTask> finals;
   for (const TunedUse& tuned : tasks) {
@@ -69,10 +70,11 @@ Result<std::vector<FinalsTask>> find_finalists(std::span<const TunedUse> tasks, 
     HONE_TRY(const std::vector<measure::Record> trials, good_trials(records, made.key, text));
     HONE_TRY(const std::optional<measure::Record> adopted, records.adopted(made.key, text));
     Collector collector(task, target);
-    const Chosen standard = default_choice(task, target);
-    collector.add(space::to_json(*standard.space, standard.candidate));
+    const auto add = [&](const Chosen& chosen) { collector.add(space::to_json(*chosen.space, chosen.candidate)); };
+    add(default_choice(task, target, first));
     if (!tuned.leader.empty()) made.leader = collector.add(tuned.leader).value_or(0);
     if (adopted) collector.add(adopted->candidate);
+    add(default_choice(task, target));
     for (const measure::Record& trial : trials) {
       const bool is_hopeless = trial.min_ns() > trials.front().min_ns() * kHopeless;
       if (collector.all.size() >= most || (is_hopeless && collector.all.size() > 1)) break;

@@ -7,6 +7,7 @@
 
 #include "hone/codegen/target.h"
 #include "hone/finals.h"
+#include "hone/first_choice.h"
 #include "hone/measure/records/records.h"
 
 namespace hone {
@@ -17,10 +18,12 @@ struct TunedUse {
   std::string leader;
 };
 
-/// The candidates of each task that take part: the default, the leader, what is adopted, and those that records say are
-/// next; no program twice. Tasks with a single one are left out.
+/// The candidates of each task that take part: the default, which is the session's first choice, the leader, what is
+/// adopted, what rules say, and those that records say are next; no program twice. Tasks with a single one are left
+/// out.
 Result<std::vector<FinalsTask>> find_finalists(std::span<const TunedUse> tasks, const measure::Records& records,
-                                               const codegen::Target& target, std::size_t most = 4);
+                                               const codegen::Target& target, const FirstChoice& first = FirstChoice(),
+                                               std::size_t most = 4);
 
 /// The records of what the finals decided, as adopted; they are stored together or not at all.
 std::vector<measure::Record> finals_records(const FinalsReport& report, std::span<const FinalsTask> tasks,

@@ -5,13 +5,17 @@
 #include <fmt/format.h>
 #include <map>
 #include <optional>
+#include <set>
 
+#include "hone/ir/equal.h"
 #include "hone/measure/records/task_key.h"
 #include "hone/network_model.h"
 #include "hone/search/model_scorer.h"
 #include "hone/space/candidate.h"
+#include "hone/space/make_space.h"
 #include "hone/space/mapping_space.h"
 #include "hone/support/log.h"
+#include "hone/support/rng.h"
 
 namespace hone {
 namespace {
@@ -26,26 +30,28 @@ constexpr double kReach = 1;
 /// Tasks of less work than this, in multiply-adds and the like, take so little time that rules will do.
 constexpr double kWorthAsking = 2e6;
 
+/// How many sketches are looked at where mappings leave nothing to choose.
+constexpr int kSketches = 48;
+
 /// The programs of a task that were looked at so far, and what the model makes of them.
 class Pool {
  public:
   Pool(const space::Space& space, const space::Task& task, FirstModel& model)
       : space_(space), builder_(space), key_(measure::task_key(task.naive(), task.constants)), model_(model) {}
 
-  /// Builds and scores candidates, without those that cannot be built.
+  /// Builds and scores candidates, without those that cannot be built, or are programs that are there already.
   Result<void> add(const std::vector<space::Candidate>& candidates) {
     const search::ScoredTask scored{key_.key, key_.family};
     std::vector<std::shared_ptr<const search::Built>> programs;
     std::vector<cost::Subject> subjects;
     for (const space::Candidate& candidate : candidates) {
       std::shared_ptr<const search::Built> built = builder_.build(candidate);
-      if (!built) continue;
+      if (!built || !programs_.insert(ir::structural_hash(built->program)).second) continue;
       subjects.push_back(search::subject_of(space_, candidate, *built, scored));
       candidates_.push_back(candidate);
       programs.push_back(std::move(built));
     }
-    const std::scoped_lock lock(model_.mutex);
-    HONE_TRY(const std::vector<double> scores, model_.model->predict(subjects));
+    HONE_TRY(const std::vector<double> scores, model_.predict(subjects));
     scores_.insert(scores_.end(), scores.begin(), scores.end());
     return {};
   }
@@ -61,6 +67,7 @@ class Pool {
   search::Builder builder_;
   measure::TaskKey key_;
   FirstModel& model_;
+  std::set<ir::Hash128> programs_;
   std::vector<space::Candidate> candidates_;
   std::vector<double> scores_;
 };
@@ -88,19 +95,49 @@ void add_neighbours(const space::Space& space, const space::Candidate& of, std::
     }
 }
 
-/// The candidate that the model likes best, unless it likes that of the rules about as much: then nothing.
-Result<std::optional<space::Candidate>> predicted(const space::Space& space, const space::Task& task,
-                                                  FirstModel& model) {
-  Pool pool(space, task, model);
+/// Looks at mappings: what the rules say for each algorithm, and what is near the likely ones.
+Result<void> add_mappings(const space::Space& space, Pool& pool) {
   HONE_TRY(pool.add(all_by_rules(space)));
-  if (pool.candidates().empty() || pool.candidates().front() != space.first()) return std::optional<space::Candidate>();
-  const double rules = pool.scores().front(), worth_it = pool.scores()[pool.best()] - kReach;
+  if (pool.candidates().empty()) return {};
+  const double worth_it = pool.scores()[pool.best()] - kReach;
   std::vector<space::Candidate> near;
   for (std::size_t i = 0; i < pool.candidates().size(); ++i)
     if (pool.scores()[i] >= worth_it) add_neighbours(space, pool.candidates()[i], near);
-  HONE_TRY(pool.add(near));
-  if (pool.scores()[pool.best()] < rules + kMargin) return std::optional<space::Candidate>();
-  return std::optional(pool.candidates()[pool.best()]);
+  return pool.add(near);
+}
+
+/// Looks at the candidate of the rules, where sketches begin, and some of them at random.
+Result<void> add_sketches(const space::Space& space, Pool& pool) {
+  std::vector<space::Candidate> some = {space.first()};
+  for (space::Candidate& start : space.starts()) some.push_back(std::move(start));
+  Rng rng(/*seed=*/1);
+  for (int i = 0; i < kSketches; ++i) some.push_back(space::random_candidate(space, rng));
+  return pool.add(some);
+}
+
+/// The candidate that the model likes best, unless it likes that of the rules about as much: then nothing.
+std::optional<space::Candidate> favourite(const space::Space& space, const Pool& pool) {
+  if (pool.candidates().empty() || pool.candidates().front() != space.first()) return std::nullopt;
+  if (pool.scores()[pool.best()] < pool.scores().front() + kMargin) return std::nullopt;
+  return pool.candidates()[pool.best()];
+}
+
+/// Lets the model choose, unless it is not sure.
+Result<void> ask(FirstModel& model, const space::Task& task, const codegen::Target& target, FirstCandidate& choice) {
+  Pool mappings(*choice.space, task, model);
+  HONE_TRY(add_mappings(*choice.space, mappings));
+  std::optional<space::Candidate> better = favourite(*choice.space, mappings);
+  if (mappings.candidates().size() == 1) {
+    HONE_TRY(auto with_sketches, space::make_space("auto", task, target));
+    Pool sketches(*with_sketches, task, model);
+    HONE_TRY(add_sketches(*with_sketches, sketches));
+    better = favourite(*with_sketches, sketches);
+    if (better) choice.space = std::move(with_sketches);
+  }
+  if (!better) return {};
+  choice.candidate = *std::move(better);
+  choice.is_predicted = true;
+  return {};
 }
 
 }  // namespace
@@ -109,25 +146,32 @@ FirstCandidate FirstChoice::choose(const space::Task& task, const codegen::Targe
   FirstCandidate choice{.space = space::make_mapping_space(task, target), .candidate = {}};
   choice.candidate = choice.space->first();
   if (!model_ || task.flops < kWorthAsking || space::size_of(*choice.space) == 1) return choice;
-  const Result<std::optional<space::Candidate>> better = predicted(*choice.space, task, *model_);
-  if (!better) log::warning("first choice", "the cost model is of no help: {}", better.error().message);
-  if (!better || !*better) return choice;
-  choice.candidate = **better;
-  choice.is_predicted = true;
+  if (const Result<void> asked = ask(*model_, task, target, choice); !asked)
+    log::warning("first choice", "the cost model is of no help: {}", asked.error().message);
   return choice;
 }
 
-Result<std::shared_ptr<FirstModel>> first_model(const codegen::Target& target) {
+Result<std::vector<double>> FirstModel::predict(std::span<const cost::Subject> subjects) {
+  const std::scoped_lock lock(mutex_);
+  if (!model_) { HONE_TRY(model_, make_any_cost_model("tlp", {.threads = 1}, target_, "")); }
+  return model_->predict(subjects);
+}
+
+Result<FirstChoice> FirstChoice::by_network(const codegen::Target& target) {
   // Never destroyed: what its kernels need may be gone when a process ends.
   static std::mutex& mutex = *new std::mutex;
   static auto& models = *new std::map<std::string, std::shared_ptr<FirstModel>>;
   const char* file = std::getenv("HONE_COST_MODEL");
   const std::scoped_lock lock(mutex);
   std::shared_ptr<FirstModel>& model = models[fmt::format("{} {}", codegen::to_string(target), file ? file : "")];
-  if (model) return model;
-  HONE_TRY(std::unique_ptr<cost::CostModel> made, make_any_cost_model("tlp", {.threads = 1}, target, ""));
-  model = std::make_shared<FirstModel>(std::move(made));
-  return model;
+  if (model) return FirstChoice(model);
+  if (file && *file) {  // somebody's own: whether it can be used is said at once
+    HONE_TRY(std::unique_ptr<cost::CostModel> made, make_any_cost_model("tlp", {.threads = 1}, target, ""));
+    model = std::make_shared<FirstModel>(std::move(made));
+  } else {
+    model = std::make_shared<FirstModel>(target);
+  }
+  return FirstChoice(model);
 }
 
 }  // namespace hone

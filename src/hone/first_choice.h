@@ -16,25 +16,33 @@ struct FirstCandidate {
   bool is_predicted = false;  ///< by a model rather than by the rules of the space
 };
 
-/// A model that knows tasks which were never measured, for whoever holds its mutex.
-struct FirstModel {
-  explicit FirstModel(std::unique_ptr<cost::CostModel> made) : model(std::move(made)) {}
+/// A model that knows tasks which were never measured. Thread-safe.
+class FirstModel {
+ public:
+  explicit FirstModel(std::unique_ptr<cost::CostModel> model) : model_(std::move(model)) {}
+  /// The network that comes with hone, read and compiled when it is first asked.
+  explicit FirstModel(codegen::Target target) : target_(std::move(target)) {}
 
-  std::mutex mutex;
-  std::unique_ptr<cost::CostModel> model;
+  Result<std::vector<double>> predict(std::span<const cost::Subject> subjects);
+
+ private:
+  std::mutex mutex_;
+  codegen::Target target_;
+  std::unique_ptr<cost::CostModel> model_;
 };
 
-/// The network that comes with hone, or that HONE_COST_MODEL names: compiled once in a process for each target.
-Result<std::shared_ptr<FirstModel>> first_model(const codegen::Target& target);
-
-/// Chooses among the candidates of the mapping space that differ from what its rules say in one decision: that one
-/// whose program a trained model likes best, if it likes it better by a margin. Thread-safe.
+/// Chooses among the candidates of the mapping space that differ from what its rules say for an algorithm in one
+/// decision, or where all of them are one program, among some sketches: that one whose program a trained model likes
+/// best, if it likes it better than that of the rules by a margin. Thread-safe.
 class FirstChoice {
  public:
   /// Without a model the rules alone choose.
   explicit FirstChoice(std::shared_ptr<FirstModel> model = nullptr) : model_(std::move(model)) {}
+  /// By the network that HONE_COST_MODEL names, or else that comes with hone: one in a process for each target.
+  static Result<FirstChoice> by_network(const codegen::Target& target);
 
   FirstCandidate choose(const space::Task& task, const codegen::Target& target) const;
+  const std::shared_ptr<FirstModel>& model() const { return model_; }
 
  private:
   std::shared_ptr<FirstModel> model_;

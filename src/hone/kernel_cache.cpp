@@ -124,7 +124,8 @@ Result<std::shared_ptr<const CompiledKernel>> KernelCache::compile_one(const spa
   Result<CompiledKernel> kernel = compile_candidate(*chosen.space, chosen.candidate, target());
   if (!kernel && candidate.empty() &&
       chosen.origin != Origin::Default) {  // of another version of hone, or another shape
-    log::warning("records", "a tuned candidate cannot be used: {}", kernel.error().message);
+    log::warning("records", "a {} candidate cannot be used: {}", search::to_string(chosen.origin),
+                 kernel.error().message);
     chosen = default_choice(task, target());
     kernel = compile_candidate(*chosen.space, chosen.candidate, target());
   }

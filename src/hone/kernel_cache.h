@@ -47,17 +47,18 @@ using KernelChoices = std::map<std::string, std::string>;
 /// Compiled kernels by the structure of their naive programs. Thread-safe.
 class KernelCache {
  public:
-  /// `records` is the file that says what tuning found; it may be empty. `network` is asked about what is not in there;
-  /// it may be null. With `keeps_tasks`, kernels remember what they were compiled from.
+  /// `records` is the file that says what tuning found; it may be empty. What is not in there is compiled to its first
+  /// choice. With `keeps_tasks`, kernels remember what they were compiled from.
   explicit KernelCache(codegen::Target target, std::string records = {}, bool keeps_tasks = false,
-                       std::shared_ptr<FirstModel> network = nullptr)
-      : shared_(std::make_shared<Shared>(std::move(target), std::move(records), keeps_tasks, std::move(network))) {}
+                       FirstChoice first = FirstChoice())
+      : shared_(std::make_shared<Shared>(std::move(target), std::move(records), keeps_tasks, std::move(first))) {}
 
   /// The same, but these tasks are compiled to these candidates, whatever records say; one that cannot be compiled is
   /// an error. What both compile and pack alike is there once, and what only this one wants as long as a plan has it.
   KernelCache(const KernelCache& other, KernelChoices choices) : shared_(other.shared_), choices_(std::move(choices)) {}
 
   const codegen::Target& target() const { return shared_->target; }
+  const FirstChoice& first_choice() const { return shared_->tuned.first_choice(); }
 
   /// The kernels of all tasks, in their order; what is missing is compiled, on all cores.
   Result<std::vector<std::shared_ptr<const CompiledKernel>>> compile(const std::vector<space::Task>& tasks);
@@ -85,8 +86,8 @@ class KernelCache {
 
   /// What caches with different choices have in common.
   struct Shared {
-    Shared(codegen::Target for_target, std::string records, bool keeps, std::shared_ptr<FirstModel> network)
-        : target(std::move(for_target)), tuned(std::move(records), std::move(network)), keeps_tasks(keeps) {}
+    Shared(codegen::Target for_target, std::string records, bool keeps, FirstChoice first)
+        : target(std::move(for_target)), tuned(std::move(records), std::move(first)), keeps_tasks(keeps) {}
 
     codegen::Target target;
     Tuned tuned;

@@ -45,14 +45,14 @@ Result<std::vector<Subject>> gather(const Session& session, std::span<const Valu
                                     const codegen::Target& target, const std::string& file,
                                     const std::optional<measure::Records>& records) {
   HONE_TRY(const std::vector<TaskUse> uses, session.tasks(inputs));
-  Tuned tuned(file);
+  Tuned tuned(file, session.first_choice());
   std::vector<Subject> subjects;
   for (const TaskUse& use : uses) {
     Subject subject{.use = use, .target = target, .key = measure::task_key(use.task->naive(), use.task->constants)};
-    subject.standard = default_choice(*use.task, target);
+    subject.standard = default_choice(*use.task, target, session.first_choice());
     subject.chosen = tuned.choose(*use.task, target);
     if (!subject.chosen.space->build(subject.chosen.candidate))  // of another version of hone, or another shape
-      subject.chosen = default_choice(*use.task, target);
+      subject.chosen = default_choice(*use.task, target, session.first_choice());
     if (records) {
       HONE_TRY(subject.records, records->find({.task = subject.key.key, .target = codegen::to_string(target)}));
     }
@@ -71,7 +71,10 @@ double fastest_trial(const Subject& subject, const Chosen& of) {
   return ns;
 }
 
-/// Whether a stored candidate, of whatever space, is the program that rules choose.
+/// Whether nothing is known from tuning.
+bool is_untuned(const Chosen& chosen) { return chosen.origin == Origin::Default || chosen.origin == Origin::Predicted; }
+
+/// Whether a stored candidate, of whatever space, is the program of the default.
 bool is_default(const Subject& subject, const std::string& json) {
   const auto hash_of = [](const space::Space& space, const space::Candidate& candidate) -> std::optional<ir::Hash128> {
     const Result<schedule::Schedule> built = space.build(candidate);
@@ -88,7 +91,7 @@ bool is_default(const Subject& subject, const std::string& json) {
 void fill_times(const Subject& subject, ReportTask& task) {
   task.default_ns = fastest_trial(subject, subject.standard);
   task.chosen_ns = kInfinity;
-  if (subject.chosen.origin == Origin::Default) {
+  if (is_untuned(subject.chosen)) {
     task.chosen_ns = task.default_ns;
   } else if (subject.chosen.origin != Origin::Exact) {  // its record, if any, is of a task of other shapes
     task.chosen_ns = fastest_trial(subject, subject.chosen);
@@ -219,7 +222,7 @@ Result<void> write_kernels(const std::vector<Subject>& subjects, const codegen::
       };
       write(subjects[i].standard, task.default_text);
       task.chosen_text = task.default_text;
-      if (subjects[i].chosen.origin != Origin::Default) write(subjects[i].chosen, task.chosen_text);
+      if (!is_untuned(subjects[i].chosen)) write(subjects[i].chosen, task.chosen_text);
     }
   };
   std::vector<std::jthread> threads;

@@ -18,8 +18,8 @@ namespace hone {
 /// What all runners of a session share.
 struct RunnerContext {
   explicit RunnerContext(codegen::Target target, std::string records = {}, bool keeps_tasks = false,
-                         std::shared_ptr<FirstModel> network = nullptr)
-      : kernels(std::move(target), std::move(records), keeps_tasks, std::move(network)) {}
+                         FirstChoice first = FirstChoice())
+      : kernels(std::move(target), std::move(records), keeps_tasks, std::move(first)) {}
   /// The same with certain candidates for some kernels.
   RunnerContext(const RunnerContext& other, KernelChoices choices)
       : kernels(other.kernels, std::move(choices)), max_specializations(other.max_specializations) {}

@@ -138,16 +138,16 @@ Result<Session> Session::make(graph::Graph graph, const SessionOptions& options)
   Impl shared;
   shared.target = codegen::to_string(target);
   shared.pool = std::make_shared<runtime::ThreadPool>(std::max(1, target.threads));
-  std::shared_ptr<FirstModel> network;
+  FirstChoice first;
   if (options.first_choice == "network") {
-    HONE_TRY(network, first_model(target));
+    HONE_TRY(first, FirstChoice::by_network(target));
   } else if (options.first_choice != "rules") {
     return error(ErrorCode::InvalidArgument, "first_choice is '{}', allowed are rules and network",
                  options.first_choice);
   }
   shared.context = std::make_shared<RunnerContext>(
       std::move(target), options.records == "default" ? measure::default_records_file() : options.records,
-      options.keeps_tasks, std::move(network));
+      options.keeps_tasks, std::move(first));
   shared.context->max_specializations = std::max<std::size_t>(1, options.max_specializations);
   return make(std::move(graph), shared);
 }
@@ -257,6 +257,8 @@ Result<std::vector<const runtime::Plan*>> Session::plans(std::span<const Value> 
   HONE_TRY(check_inputs(inputs));
   return impl_->runner->prepare(inputs, impl_->pool.get());
 }
+
+const FirstChoice& Session::first_choice() const { return impl_->context->kernels.first_choice(); }
 
 Result<std::vector<TaskUse>> Session::tasks(std::span<const Value> inputs) const {
   HONE_TRY(const std::vector<const runtime::Plan*> all, plans(inputs));

@@ -77,7 +77,8 @@ Result<FinalsReport> hold_finals(const Session& session, std::span<const Value> 
   std::vector<TunedUse> tuned;
   for (std::size_t i = 0; i < uses.size(); ++i) tuned.push_back({uses[i], report.progress.tasks[i].best});
   const codegen::Target& target = options.measurer.target;
-  HONE_TRY(const std::vector<FinalsTask> tasks, find_finalists(tuned, *options.records, target));
+  HONE_TRY(const std::vector<FinalsTask> tasks,
+           find_finalists(tuned, *options.records, target, session.first_choice()));
   HONE_TRY(FinalsReport finals,
            run_finals(session, inputs, tasks, {.seconds = seconds, .stop = options.stop, .progress = model.progress}));
   if (finals.is_stopped) return finals;
@@ -103,7 +104,11 @@ Result<ModelTuneReport> tune(const Session& session, std::span<const Value> inpu
   for (std::size_t i = 0; i < uses.size();) {
     HONE_TRY(const auto space, space::make_space(options.space, *uses[i].task, options.measurer.target));
     if (space::size_of(*space) > 1) {
-      tasks.push_back({uses[i].task, uses[i].name, static_cast<double>(uses[i].uses)});
+      const Chosen standard = default_choice(*uses[i].task, options.measurer.target, session.first_choice());
+      tasks.push_back({.task = uses[i].task,
+                       .name = uses[i].name,
+                       .weight = static_cast<double>(uses[i].uses),
+                       .standard = space::to_json(*standard.space, standard.candidate)});
       ++i;
     } else {
       uses.erase(uses.begin() + static_cast<std::ptrdiff_t>(i));

@@ -6,9 +6,11 @@
 
 namespace hone {
 
-Chosen default_choice(const space::Task& task, const codegen::Target& target) {
-  FirstCandidate first = FirstChoice().choose(task, target);
-  return {.space = std::move(first.space), .candidate = first.candidate};
+Chosen default_choice(const space::Task& task, const codegen::Target& target, const FirstChoice& first) {
+  FirstCandidate choice = first.choose(task, target);
+  return {.space = std::move(choice.space),
+          .candidate = std::move(choice.candidate),
+          .origin = choice.is_predicted ? Origin::Predicted : Origin::Default};
 }
 
 Result<Chosen> parse_choice(const std::string& candidate, const space::Task& task, const codegen::Target& target) {
@@ -38,9 +40,7 @@ Chosen Tuned::choose(const space::Task& task, const codegen::Target& target) {
     const std::scoped_lock lock(mutex_);
     if (std::optional<Chosen> found = find(task, target)) return *std::move(found);
   }
-  FirstCandidate first = first_.choose(task, target);
-  const Origin origin = first.is_predicted ? Origin::Predicted : Origin::Default;
-  return {.space = std::move(first.space), .candidate = first.candidate, .origin = origin};
+  return default_choice(task, target, first_);
 }
 
 }  // namespace hone

@@ -20,8 +20,8 @@ struct Chosen {
   std::optional<measure::Record> record = {};  ///< what says so; nothing for the default
 };
 
-/// The candidate that needs no measurement.
-Chosen default_choice(const space::Task& task, const codegen::Target& target);
+/// The candidate that needs no measurement: what a session compiles as long as nothing is known from tuning.
+Chosen default_choice(const space::Task& task, const codegen::Target& target, const FirstChoice& first = FirstChoice());
 
 /// A candidate as it is stored. An error if its space has no such one.
 Result<Chosen> parse_choice(const std::string& candidate, const space::Task& task, const codegen::Target& target);
@@ -30,13 +30,14 @@ Result<Chosen> parse_choice(const std::string& candidate, const space::Task& tas
 /// cannot be read, everything is as before any tuning. Thread-safe.
 class Tuned {
  public:
-  /// `file` may be empty: no records. `network` may be null: see FirstChoice.
-  explicit Tuned(std::string file, std::shared_ptr<FirstModel> network = nullptr)
-      : file_(std::move(file)), first_(std::move(network)) {}
+  /// `file` may be empty: no records.
+  explicit Tuned(std::string file, FirstChoice first = FirstChoice())
+      : file_(std::move(file)), first_(std::move(first)) {}
 
   /// The candidate that tuning settled on for the task; else that of a task like it (see reuse.h); else the first
   /// choice.
   Chosen choose(const space::Task& task, const codegen::Target& target);
+  const FirstChoice& first_choice() const { return first_; }
 
  private:
   std::optional<Chosen> find(const space::Task& task, const codegen::Target& target);

@@ -70,11 +70,27 @@ TEST(FirstChoice, IsThatOfTheRulesWhereLittleIsToBeDone) {
   EXPECT_FALSE(biased(2.0).choose(small, avx2_target()).is_predicted);
 }
 
+TEST(FirstChoice, IsAmongSketchesWhereMappingsLeaveNoChoice) {
+  const tensor::Tensor x = tensor::placeholder("x", {1, 32, 7, 7}),
+                       weight = tensor::placeholder("weight", {32, 8, 3, 3});
+  tensor::ConvOptions options;
+  options.groups = 4;
+  space::Task task{.algorithms = {{"direct", tensor::lower("conv", {x, weight}, {*tensor::conv(x, weight, options)})}},
+                   .constants = {1},
+                   .flops = 1e9};
+  const FirstCandidate chosen = biased(2.0).choose(task, avx2_target());
+  ASSERT_TRUE(chosen.is_predicted);
+  EXPECT_EQ(chosen.space->name_of(chosen.candidate.sketch), "sketch");
+  EXPECT_TRUE(chosen.space->build(chosen.candidate));
+  EXPECT_FALSE(biased(0.5).choose(task, avx2_target()).is_predicted);
+}
+
 TEST(FirstChoice, SharesTheNetworkWithinAProcess) {
-  const auto one = first_model(avx2_target()), same = first_model(avx2_target());
+  const auto one = FirstChoice::by_network(avx2_target()), same = FirstChoice::by_network(avx2_target());
   ASSERT_TRUE(one && same);
-  EXPECT_EQ(*one, *same);
-  EXPECT_NE(*one, first_model(codegen::parse_target("cpu -mattr=+sse4.2 -threads=1").value()).value());
+  EXPECT_EQ(one->model(), same->model());
+  const auto other = codegen::parse_target("cpu -mattr=+sse4.2 -threads=1").value();
+  EXPECT_NE(one->model(), FirstChoice::by_network(other).value().model());
 }
 
 TEST(ShippedNetwork, ReadsTheSentencesOfThisHone) {

@@ -84,7 +84,8 @@ void show_choice(const TaskExplanation& explained, const std::string& records) {
     fmt::print("compiled: tuned for the {} shapes {} (task {}), by {}\n", to_string(chosen.origin),
                shapes_text(chosen.record->task.shapes), chosen.record->task.key.substr(0, kKeyDigits), records);
   else
-    fmt::print("compiled: the default, by rules; {}\n",
+    fmt::print("compiled: the default, {}; {}\n",
+               chosen.origin == Origin::Predicted ? "which a trained network predicts to be fastest" : "by rules",
                records.empty() ? "there are no records" : fmt::format("{} has nothing better", records));
   fmt::print("  {}\n", space::to_json(*chosen.space, chosen.candidate));
 }
@@ -97,7 +98,7 @@ Result<void> run_explain(const ExplainCommandOptions& options) {
   HONE_TRY(const std::vector<Value> inputs, make_inputs(session, model, Missing::Random));
   HONE_TRY(const codegen::Target target, codegen::parse_target(session.target()));
   HONE_TRY(const std::vector<TaskUse> tasks, session.tasks(inputs));
-  Tuned tuned(file);
+  Tuned tuned(file, session.first_choice());
   if (options.task.empty()) {
     list_tasks(tasks, target, tuned);
     return {};

@@ -31,19 +31,19 @@ bool has_challenger(const TaskState& state) { return state.fastest() < state.lea
 
 std::optional<Contest> make_contest(TaskState& state, measure::Timing timing) {
   Contest contest;
-  std::vector<std::optional<Candidate>>& rivals = contest.rivals;
-  rivals.emplace_back();
-  if (!state.incumbent) rivals[0] = state.leader;
-  if (rivals[0] != state.space->first()) rivals.emplace_back(state.space->first());
+  std::vector<Contender>& rivals = contest.rivals;
+  rivals.push_back(state.leader);
+  if (state.leader != state.standard) rivals.push_back(state.standard);
   const std::size_t known = rivals.size();
   std::stable_sort(state.ok.begin(), state.ok.end(),
                    [](const Trial& a, const Trial& b) { return a.outcome.seconds < b.outcome.seconds; });
   for (const Trial& trial : state.ok) {
     if (rivals.size() == known + kChallengers) break;
-    if (std::find(rivals.begin(), rivals.end(), trial.candidate) == rivals.end()) rivals.emplace_back(trial.candidate);
+    Contender challenger = state.contender(trial.candidate);
+    if (std::find(rivals.begin(), rivals.end(), challenger) == rivals.end()) rivals.push_back(std::move(challenger));
   }
-  for (const std::optional<Candidate>& rival : rivals) {
-    const std::shared_ptr<const Built> built = rival ? state.builder->build(*rival) : state.incumbent->built;
+  for (const Contender& rival : rivals) {
+    const std::shared_ptr<const Built> built = state.build(rival);
     if (!built) return std::nullopt;
     contest.job.inputs.push_back({schedule::split_packing(built->program), state.data});
   }
@@ -55,7 +55,7 @@ std::optional<Contest> make_contest(TaskState& state, measure::Timing timing) {
 
 std::optional<Verdict> settle(TaskState& state, const Contest& contest,
                               const std::vector<measure::MeasureResult>& results) {
-  const std::vector<std::optional<Candidate>>& rivals = contest.rivals;
+  const std::vector<Contender>& rivals = contest.rivals;
   Verdict verdict{.first_ns = std::numeric_limits<double>::infinity()};
   std::size_t& best = verdict.best;
   for (std::size_t i = 1; i < results.size(); ++i) {
@@ -66,16 +66,14 @@ std::optional<Verdict> settle(TaskState& state, const Contest& contest,
   }
   if (!results[best].is_ok() || !results[best].is_checked) return std::nullopt;
   for (std::size_t i = 0; i < rivals.size(); ++i)
-    if (rivals[i] == state.space->first() && results[i].is_ok()) verdict.first_ns = results[i].min_ns();
+    if (rivals[i] == state.standard && results[i].is_ok()) verdict.first_ns = results[i].min_ns();
   if (std::isfinite(verdict.first_ns)) state.progress->first_ns = verdict.first_ns;
   verdict.is_adopted = !state.is_decided_in_model && (best != 0 || !state.is_leader_recorded);
-  state.leader_seconds = results[best].min_ns() * 1e-9;
-  state.progress->best_ns = results[best].min_ns();
-  if (rivals[best]) state.lead(*rivals[best], results[best].min_ns());
+  state.lead(rivals[best], results[best].min_ns());
   // What was beaten in turns is as slow as that says: it does not challenge again.
   for (Trial& trial : state.ok)
     for (std::size_t i = 0; i < rivals.size(); ++i)
-      if (trial.candidate == rivals[i] && results[i].is_ok()) trial.outcome = outcome_of(results[i].samples_ns);
+      if (trial.candidate == rivals[i].here && results[i].is_ok()) trial.outcome = outcome_of(results[i].samples_ns);
   return verdict;
 }
 

@@ -8,7 +8,7 @@ namespace hone::search {
 
 /// A comparison to be made: the leader comes first.
 struct Contest {
-  std::vector<std::optional<Candidate>> rivals;  ///< none: what was adopted in another space
+  std::vector<Contender> rivals;
   measure::MeasureJob job;
 };
 

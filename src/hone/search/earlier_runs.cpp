@@ -15,7 +15,7 @@ void keep_if_decided_in_model(TaskState& state, const Reused& found) {
   if (!adoption || !adoption->in_model) return;
   state.is_decided_in_model = true;
   for (const Trial& trial : state.ok)
-    if (!state.incumbent && trial.candidate == state.leader)
+    if (trial.candidate == state.leader.here)
       state.leader_seconds = std::min(state.leader_seconds, trial.outcome.seconds);
 }
 
@@ -23,11 +23,9 @@ void keep_if_decided_in_model(TaskState& state, const Reused& found) {
 void lead_from_elsewhere(TaskState& state, const Reused& found) {
   const Result<schedule::Schedule> made = found.space->build(found.candidate);
   if (!made) return;
-  state.incumbent = {found.record.candidate, std::make_shared<const Built>(Built{made->program(), made->trace()})};
-  state.is_leader_recorded = true;
-  state.leader_seconds = found.record.min_ns() * 1e-9;
-  state.progress->best_ns = found.record.min_ns();
-  state.progress->best = found.record.candidate;
+  state.lead({.json = found.record.candidate,
+              .elsewhere = std::make_shared<const Built>(Built{made->program(), made->trace()})},
+             found.record.min_ns());
 }
 
 }  // namespace
@@ -53,7 +51,7 @@ std::optional<Candidate> take_adopted(TaskState& state, const measure::Records& 
   state.progress->reused = to_string(found->origin);
   const Result<Candidate> as_recorded = space::parse_candidate(*state.space, found->record.candidate);
   if (found->origin == Origin::Exact && as_recorded) {
-    state.lead(*as_recorded, found->record.min_ns());
+    state.lead(state.contender(*as_recorded), found->record.min_ns());
     if (const std::optional<measure::Adoption> adoption = measure::find_adoption(found->record))
       if (std::isfinite(adoption->first_ns)) state.progress->first_ns = adoption->first_ns;
     keep_if_decided_in_model(state, *found);

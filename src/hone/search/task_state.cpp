@@ -7,6 +7,14 @@
 
 namespace hone::search {
 
+Contender TaskState::contender(const Candidate& candidate) const {
+  return {.json = space::to_json(*space, candidate), .here = candidate};
+}
+
+std::shared_ptr<const Built> TaskState::build(const Contender& contender) const {
+  return contender.here ? builder->build(*contender.here) : contender.elsewhere;
+}
+
 double TaskState::fastest() const {
   double seconds = std::numeric_limits<double>::infinity();
   for (const Trial& trial : ok) seconds = std::min(seconds, trial.outcome.seconds);
@@ -25,16 +33,15 @@ void TaskState::count(const Trial& trial) {
     progress->tried_ns = ns;
     progress->tried = space::to_json(*space, trial.candidate);
   }
-  if (trial.candidate == space->first()) progress->first_ns = std::min(progress->first_ns, trial.outcome.seconds * 1e9);
+  if (trial.candidate == standard.here) progress->first_ns = std::min(progress->first_ns, trial.outcome.seconds * 1e9);
 }
 
-void TaskState::lead(const Candidate& candidate, double ns) {
-  incumbent.reset();
-  leader = candidate;
+void TaskState::lead(const Contender& contender, double ns) {
+  leader = contender;
   is_leader_recorded = true;
   leader_seconds = ns * 1e-9;
   progress->best_ns = ns;
-  progress->best = space::to_json(*space, candidate);
+  progress->best = contender.json;
 }
 
 Outcome outcome_of(const std::vector<double>& samples_ns) {

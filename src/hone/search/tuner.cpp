@@ -112,7 +112,8 @@ class Tuner {
     state.builder = std::make_unique<Builder>(*state.space);
     state.key = measure::task_key(task.task->naive(), task.task->constants);
     state.data = make_task_data(*task.task, target);
-    state.leader = state.space->first();
+    state.standard = standard_of(state, task, target);
+    state.leader = state.standard;
     progress = {.name = task.name,
                 .key = state.key.key,
                 .weight = task.weight,
@@ -126,13 +127,27 @@ class Tuner {
                       .canonical = canonical_of(*state.builder),
                       .known = known_trials(state),
                       .starts = starts_of(state, *task.task)};
-    const std::size_t most_new = options_.search == "exhaustive" ? kBuiltPerRound : 0;
+    const std::size_t most_new = tries_all(options_.search, *state.space) ? kBuiltPerRound : 0;
     if (options_.cost_model != "none")
       setup.scorer = model_scorer(*state.space, *state.builder, *model_, state.scored(), most_new);
     HONE_TRY(state.search, make_search(options_.search, *state.space, setup));
     if (options_.explore > 0)
       state.search = explore_then_exploit(std::move(state.search), options_.explore, *state.space, std::move(setup));
     return state;
+  }
+
+  /// The default, of whatever space.
+  static Contender standard_of(const TaskState& state, const TuneTask& task, const codegen::Target& target) {
+    if (task.standard.empty()) return state.contender(state.space->first());
+    if (const auto here = space::parse_candidate(*state.space, task.standard)) return state.contender(*here);
+    const auto other = space::make_space(space::space_of(task.standard), *task.task, target);
+    const auto parsed = other ? space::parse_candidate(**other, task.standard) : Result<Candidate>(other.error());
+    const auto built = parsed ? (*other)->build(*parsed) : Result<schedule::Schedule>(parsed.error());
+    if (!built) {
+      log::warning("tuner", "{}: what it is compiled to cannot be built: {}", task.name, built.error().message);
+      return state.contender(state.space->first());
+    }
+    return {.json = task.standard, .elsewhere = std::make_shared<const Built>(Built{built->program(), built->trace()})};
   }
 
   Result<TaskScheduler> make_scheduler() const {
@@ -167,10 +182,12 @@ class Tuner {
     return {};
   }
 
-  /// What to try first: what the rules choose, and soon what was adopted for a task like this one.
+  /// What to try first: the default, what the rules choose, and soon what was adopted for a task like this one.
   std::vector<Candidate> starts_of(TaskState& state, const space::Task& task) const {
     std::vector<Candidate> starts;
     if (options_.tries_rules_first) starts = state.space->starts();
+    if (const std::optional<Candidate>& standard = state.standard.here; standard && options_.tries_rules_first)
+      if (std::find(starts.begin(), starts.end(), *standard) == starts.end()) starts.insert(starts.begin(), *standard);
     if (!options_.records) return starts;
     if (const auto adopted = take_adopted(state, *options_.records, task, options_.measurer.target))
       starts.insert(starts.begin() + (starts.empty() ? 0 : 1), *adopted);
@@ -333,17 +350,15 @@ class Tuner {
     TaskState& state = states_[given.task];
     state.is_crowning = false;
     const std::optional<Verdict> verdict = settle(state, given.contest, results);
-    if (verdict && verdict->is_adopted) {
-      const std::string first = space::to_json(*state.space, state.space->first());
-      store(state, *given.contest.rivals[verdict->best], results[verdict->best],
-            measure::adopted_tags({verdict->first_ns, first}));
-    }
+    if (verdict && verdict->is_adopted)
+      store(state, given.contest.rivals[verdict->best], results[verdict->best],
+            measure::adopted_tags({verdict->first_ns, state.standard.json}));
     look_at_target();
     tell_progress();
   }
 
   void finish(TaskState& state, const Candidate& candidate, const measure::MeasureResult& result) {
-    store(state, candidate, result, "{}");
+    store(state, state.contender(candidate), result, "{}");
     const Outcome outcome = result.is_ok() ? outcome_of(result.samples_ns) : Outcome{};
     state.search->tell(candidate, outcome);
     state.count({candidate, outcome});
@@ -406,13 +421,13 @@ class Tuner {
       log::warning("search", "the cost model cannot learn: {}", learnt.error().message);
   }
 
-  void store(const TaskState& state, const Candidate& candidate, const measure::MeasureResult& result,
+  void store(const TaskState& state, const Contender& contender, const measure::MeasureResult& result,
              std::string_view tags) {
     if (!options_.records) return;
-    const std::shared_ptr<const Built> built = state.builder->build(candidate);
-    measure::Record record = measure::make_record(state.key, codegen::to_string(options_.measurer.target),
-                                                  space::to_json(*state.space, candidate),
-                                                  built ? schedule::to_json(built->trace) : "[]", result);
+    const std::shared_ptr<const Built> built = state.build(contender);
+    measure::Record record =
+        measure::make_record(state.key, codegen::to_string(options_.measurer.target), contender.json,
+                             built ? schedule::to_json(built->trace) : "[]", result);
     record.tags = tags;
     queue_.insert(std::move(record));
   }

@@ -21,11 +21,13 @@
 
 namespace hone::search {
 
-/// A task to tune, and how often a run of the model calls its kernel.
+/// A task to tune.
 struct TuneTask {
   std::shared_ptr<const space::Task> task;
   std::string name;
-  double weight = 1;
+  double weight = 1;          ///< how often a run of the model calls its kernel
+  std::string standard = {};  ///< what it is compiled to now, as JSON; empty, or of another space: what the rules of
+                              ///< the space choose
 };
 
 /// Where a task stands.

@@ -236,6 +236,43 @@ TEST_F(TunerTest, WhatWasAdoptedInAnotherSpaceHasToBeBeaten) {
   EXPECT_EQ((*records_->adopted(key, target()))->candidate, third.progress.tasks[0].best);
 }
 
+TEST_F(TunerTest, TheDefaultHasToBeBeatenWhateverItsSpace) {
+  TuneTask task = product_task(48, 256, 256);
+  const auto mapping = space::make_space("mapping", *task.task, options_.measurer.target).value();
+  task.standard = space::to_json(*mapping, mapping->first());
+  options_.space = "ansor";
+  options_.search = "random";
+  options_.cost_model = "none";
+  options_.tries_rules_first = false;
+  options_.trials = 2;
+  const TuneReport report = tune({task}, options_).value();
+  const TaskProgress& known = report.progress.tasks[0];
+  EXPECT_EQ(known.trials, 2);
+  const measure::Record adopted = (*records_->adopted(known.key, target())).value();
+  EXPECT_EQ(adopted.candidate, known.best);
+  EXPECT_NE(adopted.trace, "[]");
+  const measure::Adoption adoption = measure::find_adoption(adopted).value();
+  EXPECT_EQ(adoption.first, task.standard);
+  EXPECT_EQ(adoption.first_ns, known.first_ns) << "it was timed in turns with what was tried";
+  EXPECT_LE(known.best_ns, known.first_ns);
+
+  task.standard = R"({"space":"mapping","sketch":"no such one","decisions":{}})";
+  options_.records = nullptr;
+  EXPECT_TRUE(tune({task}, options_)) << "then the space says what the default is";
+}
+
+TEST_F(TunerTest, BeginsWithTheDefaultIfItIsInTheSpace) {
+  TuneTask task = product_task(13, 48, 17);
+  const auto mapping = space::make_space("mapping", *task.task, options_.measurer.target).value();
+  space::Candidate standard = mapping->first();
+  standard.choices[0] = 3;
+  task.standard = space::to_json(*mapping, standard);
+  options_.trials = 1;
+  const TuneReport report = tune({task}, options_).value();
+  EXPECT_EQ(report.progress.tasks[0].best, task.standard);
+  EXPECT_TRUE(std::isfinite(report.progress.tasks[0].first_ns));
+}
+
 TEST_F(TunerTest, NeedsNoRecords) {
   options_.records = nullptr;
   options_.trials = 2;
