@@ -3,6 +3,8 @@
 
 #include "command_runner.h"
 
+#include "hone/codegen/compile.h"
+#include "hone/cost/dataset.h"
 #include "hone/cost/network_spec.h"
 
 namespace hone::command {
@@ -25,6 +27,31 @@ TEST_F(HoneCostModel, DataIsCollectedCountedAndPacked) {
   EXPECT_THAT(hone("dataset stats data.jsonl").output, HasSubstr("1 tasks, 0 of them for testing"));
   ASSERT_EQ(hone("dataset pack data.jsonl data.zst").status, 0);
   EXPECT_EQ(hone("dataset stats data.zst").output, hone("dataset stats data.jsonl").output);
+}
+
+TEST_F(HoneCostModel, ByDefaultProgramsAreMeasuredOnWhatThisMachineCanBe) {
+  write_dense();
+  const Outcome collected = hone("dataset collect data.jsonl dense.onnx --programs 4");
+  ASSERT_EQ(collected.status, 0) << collected.errors;
+  EXPECT_THAT(collected.output, HasSubstr(", 0 of them failed\n"));
+  const codegen::Target& host = codegen::host_target();
+  const std::size_t narrower =
+      host.arch == codegen::Arch::X86_64 ? static_cast<std::size_t>(host.vector_bits / 256) : 0;
+  const cost::Dataset data = cost::read_dataset(path("data.jsonl")).value();
+  EXPECT_EQ(data.targets.size(), 2 + narrower);
+  for (const std::string& target : data.targets)
+    EXPECT_TRUE(codegen::check_runs_here(codegen::parse_target(target).value())) << target;
+}
+
+TEST_F(HoneCostModel, TargetsThatThisMachineIsNotAreRefusedBeforeAnythingIsWritten) {
+  write_dense();
+  const std::string collect = "dataset collect data.jsonl dense.onnx --target 'cpu -threads=1' --target ";
+  const bool is_x86 = codegen::host_target().arch == codegen::Arch::X86_64;
+  const std::string other = is_x86 ? "aarch64" : "x86-64";
+  expect_refusal(hone(collect + other), {"target '" + other, "needs " + other + ", which this machine lacks"});
+  if (is_x86) expect_refusal(hone(collect + "'cpu -mattr=+fma4'"), {"needs fma4, which this machine lacks"});
+  expect_refusal(hone(collect + "gpu"), {"CPUs only"});
+  EXPECT_FALSE(std::filesystem::exists(path("data.jsonl")));
 }
 
 TEST_F(HoneCostModel, DataThatCannotBeLearntFromIsNamed) {
@@ -114,6 +141,7 @@ TEST_F(HoneImportedRecords, OfSeveralFilesAreMerged) {
   EXPECT_THAT(hone("dataset merge data.jsonl more.jsonl").output,
               HasSubstr("more.jsonl: 0 new targets, 1 new tasks, 3 new programs, 3 new labels\n"));
   expect_refusal(hone("dataset merge data.jsonl"), {"other data sets"});
+  expect_refusal(hone("dataset stats data.jsonl --target llvm"), {"--target is for collect, hone dataset stats"});
 }
 
 TEST_F(HoneCostModel, TheTrainerIsFoundWhereItIsInstalled) {
