@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -30,25 +31,25 @@ Result<FileDescriptor> lock_dataset(const std::filesystem::path& path) {
   return error(ErrorCode::InvalidArgument, "cannot lock '{}': {}", path.string(), std::strerror(errno));
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /// The words of a network's name in lower case: "ResNet50-v1.5" is resnet50, v1 and 5.
 std::vector<std::string> words_of(std::string_view network) {
   std::vector<std::string> words(1);
   for (const char c : network) {
-    if (c == '-' || c == '_' || c == '.' || c == ' ')
+    const auto letter = static_cast<unsigned char>(c);
+    if (std::isalnum(letter) == 0)
       words.emplace_back();
     else
-      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      words.back() += static_cast<char>(std::tolower(letter));
   }
   std::erase(words, "");
   return words;
 }
 
-/// Whether a word only tells versions or sizes of a network apart: "v1", "12", "32x4d".
-bool is_version(std::string_view word) {
-  if (word.starts_with('v')) word.remove_prefix(1);
-  return !word.empty() && is_digit(word[0]);
+/// The name without a version at its end: "resnet50v2" is resnet50.
+std::string_view without_version(std::string_view name) {
+  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+  const bool is_version = digits > 0 && digits < name.size() && name[digits - 1] == 'v';
+  return is_version ? name.substr(0, digits - 1) : name;
 }
 
 }  // namespace
@@ -74,13 +75,13 @@ double Dataset::label(const DatasetProgram& program, std::size_t target) const {
 
 bool is_test_network(std::string_view network) {
   constexpr std::array<std::string_view, 5> kTested = {"resnet50", "mobilenetv2", "resnext50", "bertbase", "berttiny"};
-  const std::vector<std::string> words = words_of(network.substr(0, network.find('@')));
+  const auto is_tested = [&](std::string_view name) {
+    return std::find(kTested.begin(), kTested.end(), name) != kTested.end();
+  };
   std::string name;
-  for (auto word = words.begin(); word != words.end(); ++word) {
-    name += *word;
-    if (std::find(kTested.begin(), kTested.end(), name) != kTested.end() &&
-        std::all_of(word + 1, words.end(), is_version))
-      return true;
+  for (const std::string& word : words_of(network.substr(0, network.find('@')))) {
+    name += word;
+    if (is_tested(name) || is_tested(without_version(name))) return true;
   }
   return false;
 }

@@ -67,7 +67,7 @@ struct Dataset {
 };
 
 /// Networks whose tasks are never trained on: those that the publication tests with, however they are spelt and
-/// whatever version or size follows ("ResNet50-v1.5", "mobilenetv2-12", "bert_base@batch=4").
+/// whatever words follow ("ResNet50-v1.5", "mobilenetv2-12", "bert-base-uncased", "bert_base@batch=4").
 bool is_test_network(std::string_view network);
 /// Whether a task is for testing: it occurs in such a network, whatever other networks it occurs in.
 bool is_test_task(const DatasetTask& task);

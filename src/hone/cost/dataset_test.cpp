@@ -135,17 +135,73 @@ TEST_F(DatasetTest, PackedItIsSmallerAndTheSame) {
 }
 
 TEST_F(DatasetTest, ATaskOfATestNetworkIsForTesting) {
-  EXPECT_TRUE(is_test_network("resnet50"));
-  EXPECT_TRUE(is_test_network("bert_tiny@batch=4"));
-  for (const char* spelt : {"ResNet-50", "resnet50-v1-12", "resnet50_v1.5", "mobilenetv2-7", "MobileNet_V2_1.0_224",
-                            "resnext50_32x4d", "bert-base", "BERT-tiny-128"})
-    EXPECT_TRUE(is_test_network(spelt)) << spelt;
-  for (const char* other : {"resnet18", "resnet500", "mobilenet_v3", "wide_resnet50_2", "bert_large", "gpt2", "v2", ""})
-    EXPECT_FALSE(is_test_network(other)) << other;
   DatasetTask both = task("key", "resnet18");
   EXPECT_FALSE(is_test_task(both));
   both.networks["mobilenet_v2"] = 1;
   EXPECT_TRUE(is_test_task(both));
+}
+
+TEST(TestNetwork, IsKnownHoweverItIsSpeltAndWhateverFollows) {
+  struct Case {
+    const char* network;
+    bool is_test;
+  };
+  constexpr Case kCases[] = {
+      {"resnet50", true},
+      {"ResNet-50", true},
+      {"resnet50@batch=2", true},
+      {"resnet50-v1-12", true},
+      {"resnet50_v1_5", true},
+      {"ResNet50-v1.5", true},
+      {"resnet50v2", true},
+      {"resnet50-opset17", true},
+      {"resnet50_Opset18_timm", true},
+      {"resnet50.quant", true},
+      {"resnet50 (int8)", true},
+      {"resnet-50-1", true},
+      {"mobilenetv2-7", true},
+      {"mobilenetv2", true},
+      {"MobileNet_V2_1.0_224", true},
+      {"mobilenet_v2_quantized", true},
+      {"resnext50", true},
+      {"resnext50_32x4d", true},
+      {"resnext50_32x4d_swsl", true},
+      {"bert-base", true},
+      {"bert_base@batch=4", true},
+      {"bert-base-uncased", true},
+      {"bert-base-cased-squad", true},
+      {"bert-base-multilingual-cased", true},
+      {"BERT-tiny-128", true},
+      {"bert_tiny@batch=4", true},
+      {"bert_tiny_finetuned@sequence=32", true},
+      {"resnet18", false},
+      {"resnet5", false},
+      {"resnet500", false},
+      {"resnet501", false},
+      {"resnet50d", false},
+      {"resnet152", false},
+      {"resnet-18-50", false},
+      {"wide_resnet50_2", false},
+      {"resnext101_32x8d", false},
+      {"mobilenet", false},
+      {"mobilenet_v1", false},
+      {"mobilenet_v3", false},
+      {"mobilenetv3-large", false},
+      {"mobilenetv20", false},
+      {"bert", false},
+      {"bert_large_uncased", false},
+      {"bert_mini", false},
+      {"bert_basement", false},
+      {"roberta-base", false},
+      {"distilbert-base-uncased", false},
+      {"llama_tiny", false},
+      {"gpt2", false},
+      {"other@resnet50", false},
+      {"v2", false},
+      {"bert@base", false},
+      {"", false},
+  };
+  for (const Case& one : kCases) EXPECT_EQ(is_test_network(one.network), one.is_test) << one.network;
 }
 
 TEST_F(DatasetTest, WrongLinesAreErrorsThatNameThem) {
