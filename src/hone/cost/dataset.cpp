@@ -19,16 +19,15 @@ namespace {
 /// The first line of each file.
 constexpr std::string_view kHead = R"({"format":"hone data set","version":1})";
 
-/// Opens a file to write to; whoever holds what comes back is the only one.
-Result<FileDescriptor> lock_dataset(const std::filesystem::path& path) {
-  FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (!file) return error(ErrorCode::InvalidArgument, "cannot write '{}': {}", path.string(), std::strerror(errno));
-  if (::flock(file.number(), LOCK_EX | LOCK_NB) == 0) return file;
-  if (errno == EWOULDBLOCK)
+/// Opens a file to write to; whoever holds what comes back is the only one. `flags` of open(2) say whether to make it.
+Result<FileDescriptor> lock_dataset(const std::filesystem::path& path, int flags) {
+  FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | flags, 0666));
+  if (file && ::flock(file.number(), LOCK_EX | LOCK_NB) == 0) return file;
+  if (errno == EWOULDBLOCK || errno == EEXIST)
     return error(ErrorCode::InvalidArgument,
                  "data set '{}' is being written to already: wait for that to end, or write to another file",
                  path.string());
-  return error(ErrorCode::InvalidArgument, "cannot lock '{}': {}", path.string(), std::strerror(errno));
+  return error(ErrorCode::InvalidArgument, "cannot write '{}': {}", path.string(), std::strerror(errno));
 }
 
 /// The words of a network's name in lower case: "ResNet50-v1.5" is resnet50, v1 and 5.
@@ -97,27 +96,32 @@ DatasetFile::DatasetFile(std::filesystem::path path, FileDescriptor lock, Datase
 }
 
 Result<DatasetFile> DatasetFile::open(const std::filesystem::path& path) {
-  Dataset data;
-  HONE_TRY(FileDescriptor lock, lock_dataset(path));
   std::error_code status;
-  const bool is_new = std::filesystem::file_size(path, status) == 0;
-  if (!is_new) {
-    HONE_TRY(const DatasetText text, read_dataset_text(path));
-    if (text.is_compressed)
-      return error(ErrorCode::InvalidArgument, "'{}' is compressed: unpack it before adding to it", path.string());
-    HONE_TRY(data, parse_dataset(text.lines, path.string()));
-    // What was cut off is written over.
-    std::filesystem::resize_file(path, text.lines.rfind('\n') + 1, status);
-    if (status) return error(ErrorCode::InvalidArgument, "cannot write '{}': {}", path.string(), status.message());
-  }
-  DatasetFile file(path, std::move(lock), std::move(data));
-  file.out_.open(path, std::ios::app | std::ios::binary);
-  if (!file.out_) return error(ErrorCode::InvalidArgument, "cannot write '{}'", path.string());
-  if (is_new) HONE_TRY(file.write(std::string(kHead)));
-  return file;
+  if (!std::filesystem::exists(path, status)) return DatasetFile(path, {}, {});
+  HONE_TRY(FileDescriptor lock, lock_dataset(path, /*flags=*/0));
+  if (std::filesystem::file_size(path, status) == 0) return DatasetFile(path, std::move(lock), {});
+  HONE_TRY(const DatasetText text, read_dataset_text(path));
+  if (text.is_compressed)
+    return error(ErrorCode::InvalidArgument, "'{}' is compressed: unpack it before adding to it", path.string());
+  HONE_TRY(Dataset data, parse_dataset(text.lines, path.string()));
+  // What was cut off is written over.
+  std::filesystem::resize_file(path, text.lines.rfind('\n') + 1, status);
+  if (status) return error(ErrorCode::InvalidArgument, "cannot write '{}': {}", path.string(), status.message());
+  return DatasetFile(path, std::move(lock), std::move(data));
+}
+
+Result<void> DatasetFile::begin_writing() {
+  // What a file holds that somebody else made meanwhile is not known here.
+  if (!lock_) { HONE_TRY(lock_, lock_dataset(path_, O_CREAT | O_EXCL)); }
+  out_.open(path_, std::ios::app | std::ios::binary);
+  std::error_code status;
+  if (out_ && std::filesystem::is_empty(path_, status)) out_ << kHead << '\n';
+  if (!out_) return error(ErrorCode::InvalidArgument, "cannot write '{}'", path_.string());
+  return {};
 }
 
 Result<void> DatasetFile::write(const std::string& line) {
+  if (!out_.is_open()) HONE_TRY(begin_writing());
   out_ << line << '\n';
   out_.flush();
   if (!out_) return error(ErrorCode::InvalidArgument, "cannot write '{}': the disk may be full", path_.string());
@@ -170,6 +174,10 @@ Result<void> DatasetFile::add_use(std::size_t task, const std::string& network, 
 
 Result<void> DatasetFile::add_label(std::size_t program, std::size_t target, double seconds, std::string_view reason) {
   data_.programs[program].seconds[target] = seconds;
+  if (std::isfinite(seconds))
+    data_.reasons.erase({program, target});
+  else
+    data_.reasons[{program, target}] = reason;
   return write(line_of(Label{program, target, seconds, std::string(reason)}));
 }
 
@@ -187,7 +195,7 @@ Result<std::size_t> pack_dataset(const std::filesystem::path& from, const std::f
   HONE_TRY(const DatasetText text, read_dataset_text(from));
   HONE_TRY(parse_dataset(text.lines, from.string()));
   HONE_TRY(const std::string bytes, compress(std::string_view(text.lines).substr(0, text.lines.rfind('\n') + 1)));
-  HONE_TRY(const FileDescriptor lock, lock_dataset(to));
+  HONE_TRY(const FileDescriptor lock, lock_dataset(to, O_CREAT));
   std::ofstream out(to, std::ios::binary);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   out.flush();

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "hone/cost/cost_model.h"
@@ -58,6 +59,8 @@ struct Dataset {
   std::vector<std::string> targets;
   std::vector<DatasetTask> tasks;
   std::vector<DatasetProgram> programs;
+  /// Why programs failed, by program and target.
+  std::map<std::pair<std::size_t, std::size_t>, std::string> reasons = {};
 
   std::optional<std::size_t> find_target(std::string_view target) const;
   /// What the fastest program of a task took on a target; infinity if none ran.
@@ -83,8 +86,8 @@ Result<std::size_t> pack_dataset(const std::filesystem::path& from, const std::f
 /// reading it is always possible.
 class DatasetFile {
  public:
-  /// Opens a file to go on with it, or makes a new one. Compressed files are not written to, and neither are those that
-  /// are open already, here or in another process.
+  /// Opens a file to go on with it; one that does not exist is made when something is added. Compressed files are not
+  /// written to, and neither are those that are open already, here or in another process.
   static Result<DatasetFile> open(const std::filesystem::path& file);
 
   const Dataset& data() const { return data_; }
@@ -105,9 +108,11 @@ class DatasetFile {
  private:
   DatasetFile(std::filesystem::path path, FileDescriptor lock, Dataset data);
   Result<void> write(const std::string& line);
+  /// Makes the file if it does not exist, and turns to its end.
+  Result<void> begin_writing();
 
   std::filesystem::path path_;
-  FileDescriptor lock_;
+  FileDescriptor lock_;  ///< none: the file does not exist yet
   Dataset data_;
   std::unordered_map<std::string, std::size_t> tasks_;  ///< by key
   std::ofstream out_;

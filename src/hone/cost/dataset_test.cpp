@@ -1,6 +1,7 @@
 #include "hone/cost/dataset.h"
 
 #include <cmath>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <iterator>
@@ -75,6 +76,25 @@ TEST_F(DatasetTest, WhatWasAddedIsRead) {
   EXPECT_EQ(data.programs[1].algorithm, 1u);
   EXPECT_THAT(data.programs[1].trace, HasSubstr("parallel"));
   EXPECT_DOUBLE_EQ(data.programs[0].seconds[1], 123.4e-9);
+  ASSERT_EQ(data.reasons.size(), 1u);
+  EXPECT_EQ(data.reasons.at({2, 0}), "timeout");
+}
+
+TEST_F(DatasetTest, AFileIsMadeWhenSomethingIsAdded) {
+  {
+    DatasetFile file = DatasetFile::open(file_).value();
+    EXPECT_FALSE(std::filesystem::exists(file_));
+    DatasetFile other = DatasetFile::open(file_).value();
+    ASSERT_TRUE(file.note("machine", "this"));
+    EXPECT_TRUE(std::filesystem::exists(file_));
+    EXPECT_THAT(other.note("machine", "that").error().message, HasSubstr("is being written to already"));
+  }
+  EXPECT_EQ(read_dataset(file_)->notes.at("machine"), "this");
+  put("");
+  ASSERT_TRUE(DatasetFile::open(file_)->note("machine", "this"));
+  EXPECT_EQ(read_dataset(file_)->notes.at("machine"), "this") << "an empty file is as good as none";
+  EXPECT_THAT(DatasetFile::open("/nowhere/data.jsonl")->note("machine", "this").error().message,
+              HasSubstr("cannot write '/nowhere/data.jsonl': No such file"));
 }
 
 TEST_F(DatasetTest, LabelsAreSharesOfTheFastest) {
@@ -103,7 +123,8 @@ TEST_F(DatasetTest, GoesOnAfterALineThatWasCutOff) {
 
 TEST_F(DatasetTest, HasOneWriterAtATime) {
   {
-    const DatasetFile first = DatasetFile::open(file_).value();
+    DatasetFile first = DatasetFile::open(file_).value();
+    ASSERT_TRUE(first.note("machine", "this"));
     const Result<DatasetFile> second = DatasetFile::open(file_);
     ASSERT_FALSE(second);
     EXPECT_THAT(second.error().message, HasSubstr(file_.string()));
@@ -217,10 +238,12 @@ TEST_F(DatasetTest, WrongLinesAreErrorsThatNameThem) {
   EXPECT_THAT(with(R"({"label":[9,0,5]})"), HasSubstr("line 14: program 9 is meant, there are 3"));
   EXPECT_THAT(with(R"({"program":{"task":0,"algorithm":1,"hash":"x","for":2}})"), HasSubstr("target 2 is meant"));
   EXPECT_THAT(with(R"({"label":[0,7,5]})"), HasSubstr("target 7 is meant, there are 2"));
-  EXPECT_THAT(with(R"({"label":[0,0,0]})"), HasSubstr("0 ns, expected a number above 0"));
-  EXPECT_THAT(with(R"({"label":[0,0,-3]})"), HasSubstr("above 0"));
-  EXPECT_THAT(with(R"({"label":[0,0,null]})"), HasSubstr("line 14"));
-  EXPECT_THAT(with(R"({"label":[0,0,NaN]})"), HasSubstr("line 14"));
+  EXPECT_THAT(with(R"({"label":[0,0,0]})"),
+              HasSubstr("line 14: label [0,0,0] is wrong, expected [program, target, nanoseconds above 0 or a text"));
+  for (const char* label : {"[0,0,-3]", "[0,0,null]", "[0,0,NaN]", "[0,0,-nan]", "[0,0,Infinity]", "[0,0,true]"})
+    EXPECT_THAT(with(fmt::format(R"({{"label":{}}})", label)),
+                HasSubstr(fmt::format("line 14: label {} is wrong", label)));
+  EXPECT_THAT(with(R"({"label":[0,0,1e999]})"), HasSubstr("line 14"));
   EXPECT_THAT(with(R"({"program":{"task":0,"algorithm":2}})"), HasSubstr("algorithm 2 is meant, there are 2"));
   put("{\"format\":\"hone data set\",\"version\":2}\n");
   EXPECT_THAT(read_error(), HasSubstr("has version 2, this hone reads 1"));
