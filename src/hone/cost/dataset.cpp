@@ -66,6 +66,12 @@ double Dataset::best_seconds(std::size_t task, std::size_t target) const {
   return best;
 }
 
+bool Dataset::has_run(std::size_t task) const {
+  for (std::size_t t = 0; t < targets.size(); ++t)
+    if (std::isfinite(best_seconds(task, t))) return true;
+  return false;
+}
+
 double Dataset::label(const DatasetProgram& program, std::size_t target) const {
   const double seconds = program.seconds[target];
   if (std::isnan(seconds)) return kNotMeasured;

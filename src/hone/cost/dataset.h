@@ -65,6 +65,8 @@ struct Dataset {
   std::optional<std::size_t> find_target(std::string_view target) const;
   /// What the fastest program of a task took on a target; infinity if none ran.
   double best_seconds(std::size_t task, std::size_t target) const;
+  /// Whether a program of a task ran on any target.
+  bool has_run(std::size_t task) const;
   /// How fast a program is, as a share of the fastest of its task: 0 if it failed, NaN if it was not measured.
   double label(const DatasetProgram& program, std::size_t target) const;
 };
