@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <fmt/ranges.h>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -18,6 +20,45 @@ constexpr const char* kNetworkNote = "hone.network";
 
 /// Sentences that are scored at a time: so many that kernels run at full speed, and few enough to waste little.
 constexpr std::size_t kNetworkBatch = 16;
+
+/// What is wrong with sentences of a language of this hone that are not of its shape. Those of other versions are left
+/// to check_schema.
+Result<void> check_shape_of_schema(const cost::NetworkSpec& spec) {
+  cost::SentenceShape shape = cost::kStoresShape;
+  if (spec.schema != cost::kStoreSchema) {
+    const Result<std::unique_ptr<cost::SentenceWriter>> writer = cost::make_sentence_writer(cost::language_of(spec));
+    if (!writer || (*writer)->schema() != spec.schema) return {};
+    shape = (*writer)->shape();
+  }
+  if (spec.shape == shape) return {};
+  return error(ErrorCode::ParseError, "says that it reads sentences of {} x {}, those of its schema '{}' are {} x {}",
+               spec.shape.rows, spec.shape.columns, spec.schema.substr(0, spec.schema.find(' ')), shape.rows,
+               shape.columns);
+}
+
+/// An error, which begins behind the name of the model, unless the model is what its description says.
+Result<void> check_fits(const graph::Graph& model, const cost::NetworkSpec& spec) {
+  HONE_TRY(check_shape_of_schema(spec));
+  if (model.outputs.size() != spec.heads())
+    return error(ErrorCode::ParseError, "has {} heads, {} are described", model.outputs.size(), spec.heads());
+  if (model.inputs.size() != 1) return error(ErrorCode::ParseError, "has {} inputs, expected 1", model.inputs.size());
+  const graph::Type& input = model.values[static_cast<std::size_t>(model.inputs[0])].type;
+  const auto has_extent = [&](std::size_t axis, std::size_t extent) {
+    return (*input.dimensions)[axis].extent == static_cast<std::int64_t>(extent);
+  };
+  if (input.element != runtime::ElementType::F32 || !input.dimensions || input.dimensions->size() != 3 ||
+      input.dimensions->front().extent || !has_extent(1, spec.shape.rows) || !has_extent(2, spec.shape.columns))
+    return error(ErrorCode::ParseError, "reads {}, expected any number of sentences of {} x {}, as it is described",
+                 graph::to_string(input), spec.shape.rows, spec.shape.columns);
+  for (const auto& [id, constant] : model.constants) {
+    const runtime::Tensor* weight = constant.tensor();
+    if (!weight || weight->type() != runtime::ElementType::F32) continue;
+    const std::span<const float> numbers = weight->as<float>();
+    if (!std::all_of(numbers.begin(), numbers.end(), [](float number) { return std::isfinite(number); }))
+      return error(ErrorCode::ParseError, "has a weight '{}' that holds what is no number", model.name_of(id));
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -46,9 +87,8 @@ Result<Network> Network::parse(std::string_view bytes, const std::string& name) 
   Network network;
   const Result<cost::NetworkSpec> spec = cost::parse_network_spec(note->second);
   if (!spec) return error(spec.error().code, "cost model '{}': {}", name, spec.error().message);
-  if (graph->outputs.size() != spec->heads())
-    return error(ErrorCode::ParseError, "cost model '{}' has {} heads, {} are described", name, graph->outputs.size(),
-                 spec->heads());
+  if (const Result<void> fits = check_fits(*graph, *spec); !fits)
+    return error(fits.error().code, "cost model '{}' {}", name, fits.error().message);
   network.spec_ = *spec;
   network.bytes_ = bytes;
   network.name_ = name;
@@ -95,6 +135,9 @@ Result<std::vector<double>> Network::predict(std::span<const float> sentences, s
     const std::span<const float> found = outputs[0].tensor()->as<float>();
     scores.insert(scores.end(), found.begin(), found.begin() + static_cast<std::ptrdiff_t>(part));
   }
+  for (const double score : scores)
+    if (!std::isfinite(score))
+      return error(ErrorCode::InvalidArgument, "cost model '{}' scores a sentence as {}", name_, score);
   return scores;
 }
 

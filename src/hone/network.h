@@ -22,7 +22,8 @@ Result<std::string> write_network(const cost::NetworkSpec& spec, const cost::Wei
 /// A network in a file.
 class Network {
  public:
-  /// Reads a file. The error says what is wrong with it: no network of hone's, another version, or cut off.
+  /// Reads a file. The error says what is wrong with it: no network of hone's, another version, cut off, not what its
+  /// description says, or a weight that is no number.
   static Result<Network> load(const std::filesystem::path& file);
   /// The same from memory; `name` is for messages.
   static Result<Network> parse(std::string_view bytes, const std::string& name);
@@ -33,7 +34,7 @@ class Network {
   Result<void> check_schema(std::string_view schema) const;
 
   /// Scores sentences, as many numbers each as the spec says, by the head of a target of the spec (its place there);
-  /// the higher the faster. The first call compiles.
+  /// the higher the faster. The first call compiles. An error if a score is no number.
   Result<std::vector<double>> predict(std::span<const float> sentences, std::size_t head, int threads = 0);
   /// Scores all samples of a set, whose schema must be the network's, as they are for a target of the set.
   Result<std::vector<double>> predict(const cost::TrainingSet& samples, std::size_t target, std::size_t head,

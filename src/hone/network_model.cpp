@@ -1,6 +1,5 @@
 #include "hone/network_model.h"
 
-#include <cmath>
 #include <cstdlib>
 #include <list>
 
@@ -30,12 +29,7 @@ class NetworkModel final : public cost::CostModel {
       HONE_TRY(const cost::NaiveBlocks* blocks, blocks_of(*subjects[i].naive));
       writer_->write(*blocks, *subjects[i].trace, std::span(sentences).subspan(i * size, size));
     }
-    HONE_TRY(std::vector<double> scores, network_.predict(sentences, head_, options_.threads));
-    for (std::size_t i = 0; i < scores.size(); ++i)
-      if (!std::isfinite(scores[i]))
-        return error(ErrorCode::InvalidArgument, "{}: the network scores a candidate of task '{}' as {}", name_,
-                     subjects[i].task, scores[i]);
-    return scores;
+    return network_.predict(sentences, head_, options_.threads);
   }
 
   Result<void> update(std::span<const cost::Subject>, std::span<const double>) override { return {}; }

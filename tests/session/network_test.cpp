@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "hone/frontend/export.h"
+#include "hone/frontend/import.h"
 #include "hone/network_model.h"
 #include "hone/support/rng.h"
 
@@ -250,6 +253,76 @@ TEST(Network, IsRefusedWhereItIsNoneOrOfAnotherVersion) {
   EXPECT_THAT(Network::parse("text", "text.onnx").error().message, HasSubstr("text.onnx"));
   EXPECT_THAT(Network::load("nowhere.onnx").error().message, HasSubstr("nowhere.onnx"));
   EXPECT_EQ(network.predict(std::span<const float>(), 0)->size(), 0u);
+}
+
+/// A small network as a model, after something was done to it.
+template <typename Change>
+Result<Network> changed(const cost::NetworkSpec& spec, Change change) {
+  const std::string bytes = write_network(spec, random_weights(spec, 1)).value();
+  graph::Graph graph = frontend::import_onnx(std::as_bytes(std::span(bytes))).value();
+  change(graph);
+  return Network::parse(frontend::export_onnx(graph).value(), "odd.onnx");
+}
+
+cost::NetworkSpec small_spec(const char* name, std::vector<std::string> targets) {
+  cost::NetworkSpec spec = cost::make_network_spec(name).value();
+  spec.layers = {16};
+  if (!spec.direct.empty()) spec.direct = {8};
+  spec.head = {8};
+  spec.targets = std::move(targets);
+  return spec;
+}
+
+TEST(Network, WithAWeightThatIsNoNumberIsRefused) {
+  for (const float odd : {std::nanf(""), INFINITY}) {
+    const Result<Network> network = changed(small_spec("tlp2", {"cpu"}), [&](graph::Graph& graph) {
+      for (auto& [id, value] : graph.constants) {
+        if (!graph.name_of(id).starts_with("residual.1.bias")) continue;
+        std::vector<float> numbers(static_cast<std::size_t>(value.tensor()->size()), 1);
+        numbers[3] = odd;
+        value = runtime::Value(runtime::Tensor::of<float>(value.tensor()->shape(), numbers));
+      }
+    });
+    ASSERT_FALSE(network);
+    EXPECT_THAT(
+        network.error().message,
+        ::testing::MatchesRegex("cost model 'odd.onnx' has a weight 'residual.1.bias.*' that holds what is no number"));
+  }
+}
+
+TEST(Network, WhoseScoresAreNoNumbersSaysSo) {
+  const cost::NetworkSpec spec = small_spec("tlp2", {"cpu"});
+  cost::Weights weights = random_weights(spec, 1);
+  weights.at("head.0.1.bias").numbers[0] = 3e38F;
+  std::fill(weights.at("head.0.1.weight").numbers.begin(), weights.at("head.0.1.weight").numbers.end(), 3e38F);
+  std::fill(weights.at("head.0.0.bias").numbers.begin(), weights.at("head.0.0.bias").numbers.end(), 100.0F);
+  Network network = Network::parse(write_network(spec, weights).value(), "huge.onnx").value();
+  const Result<std::vector<double>> scores = network.predict(random_sentences(spec, 2), 0);
+  ASSERT_FALSE(scores);
+  EXPECT_EQ(scores.error().message, "cost model 'huge.onnx' scores a sentence as inf");
+}
+
+TEST(Network, ThatIsNotAsItIsDescribedIsRefused) {
+  const auto described_as = [](auto change) {
+    cost::NetworkSpec spec = small_spec("tlp2", {"cpu"});
+    return changed(spec,
+                   [&](graph::Graph& graph) {
+                     change(spec);
+                     graph.metadata["hone.network"] = cost::to_json(spec);
+                   })
+        .error()
+        .message;
+  };
+  const cost::NetworkSpec tlp = cost::make_network_spec("tlp").value();
+  EXPECT_THAT(described_as([](cost::NetworkSpec& spec) { spec.shape.rows = 8; }),
+              HasSubstr("'odd.onnx' says that it reads sentences of 8 x 97, those of its schema 'tlp2/4"));
+  EXPECT_THAT(described_as([&](cost::NetworkSpec& spec) { spec.schema = tlp.schema; }),
+              HasSubstr("says that it reads sentences of 32 x 97, those of its schema 'tlp/"));
+  EXPECT_THAT(described_as([&](cost::NetworkSpec& spec) { spec.schema = tlp.schema, spec.shape = tlp.shape; }),
+              ::testing::AllOf(HasSubstr("cost model 'odd.onnx' reads tensor(float)["),
+                               HasSubstr("expected any number of sentences of 25 x 22, as it is described")));
+  EXPECT_THAT(described_as([](cost::NetworkSpec& spec) { spec.targets = {"a", "b"}, spec.has_one_head = false; }),
+              HasSubstr("'odd.onnx' has 1 heads, 2 are described"));
 }
 
 }  // namespace
