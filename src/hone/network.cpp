@@ -174,21 +174,56 @@ Result<std::vector<cost::ComputeUnit>> compute_units(const cost::Dataset& data, 
   return units;
 }
 
-Result<std::vector<HeadScores>> score_heads(Network& network, const cost::Dataset& data,
-                                            const cost::TrainingSet& samples) {
+std::size_t head_for(const cost::NetworkSpec& spec, const codegen::Target& target) {
+  const std::string text = codegen::to_string(target);
+  std::size_t best = 0;
+  int best_points = -1;
+  for (std::size_t i = 0; i < spec.targets.size(); ++i) {
+    if (spec.targets[i] == text) return i;
+    const Result<codegen::Target> other = codegen::parse_target(spec.targets[i]);
+    if (!other) continue;
+    const int points =
+        (other->vector_bits == target.vector_bits ? 2 : 0) + ((other->threads > 1) == (target.threads > 1) ? 1 : 0);
+    if (points > best_points) {
+      best = i;
+      best_points = points;
+    }
+  }
+  return best;
+}
+
+namespace {
+
+/// The head that scores for a target of a data set, if one fits.
+std::optional<std::size_t> fitting_head(const cost::NetworkSpec& spec, const std::string& text) {
+  const auto exact = std::find(spec.targets.begin(), spec.targets.end(), text);
+  if (exact != spec.targets.end()) return static_cast<std::size_t>(exact - spec.targets.begin());
+  if (spec.heads() == 1) return 0;
+  const auto is_ours = [](const std::string& target) { return codegen::parse_target(target).has_value(); };
+  if (!is_ours(text) || std::none_of(spec.targets.begin(), spec.targets.end(), is_ours)) return std::nullopt;
+  return head_for(spec, codegen::parse_target(text).value());
+}
+
+}  // namespace
+
+Result<std::vector<HeadScores>> score_targets(Network& network, const cost::Dataset& data,
+                                              const cost::TrainingSet& samples, std::span<const std::size_t> targets) {
   using Clock = std::chrono::steady_clock;
   std::vector<HeadScores> all;
-  for (std::size_t head = 0; head < network.spec().targets.size(); ++head) {
-    const std::string& target = network.spec().targets[head];
-    const std::optional<std::size_t> place = data.find_target(target);
-    if (!place) return error(ErrorCode::NotFound, "the data set has nothing measured on '{}'", target);
-    HONE_TRY(network.predict(samples, *place, head));  // compiles it
+  for (const std::size_t target : targets) {
+    const std::optional<std::size_t> head = fitting_head(network.spec(), data.targets[target]);
+    if (!head) continue;
+    HONE_TRY(network.predict(samples, target, *head));  // compiles it
     const Clock::time_point begin = Clock::now();
-    HONE_TRY(std::vector<double> scores, network.predict(samples, *place, head));
+    HONE_TRY(std::vector<double> scores, network.predict(samples, target, *head));
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    all.push_back({*place, std::move(scores), static_cast<double>(samples.size()) / seconds});
+    all.push_back({target, *head, std::move(scores), static_cast<double>(samples.size()) / seconds});
   }
-  return all;
+  if (!all.empty()) return all;
+  std::vector<std::string_view> wanted;
+  for (const std::size_t target : targets) wanted.emplace_back(data.targets[target]);
+  return error(ErrorCode::NotFound, "cost model '{}' has no head for '{}', only for: {}", network.name(),
+               fmt::join(wanted, "', '"), fmt::join(network.spec().targets, "; "));
 }
 
 }  // namespace hone

@@ -54,15 +54,22 @@ cost::ComputeUnit compute_unit(const codegen::Target& target);
 /// targets, which are hone's own otherwise.
 Result<std::vector<cost::ComputeUnit>> compute_units(const cost::Dataset& data, std::string_view language = "tlp2");
 
+/// The head of a network that is for a target: the one that was trained for it, or else for a target with as wide
+/// vectors, or as many threads as this one has.
+std::size_t head_for(const cost::NetworkSpec& spec, const codegen::Target& target);
+
 /// What a head makes of all samples of a set.
 struct HeadScores {
   std::size_t target = 0;  ///< by place in the data set
+  std::size_t head = 0;    ///< by the place of its target in the spec
   std::vector<double> scores;
   double per_second = 0;  ///< samples that were scored
 };
 
-/// Scores a set of a data set by each head; an error if nothing was measured on the target of one of them.
-Result<std::vector<HeadScores>> score_heads(Network& network, const cost::Dataset& data,
-                                            const cost::TrainingSet& samples);
+/// Scores a set for these targets of its data set: by the head if there is only one, or else by that of the very
+/// target, or else by the one of head_for. Targets that are none of hone's have none of the latter and are left out; an
+/// error if all of them are.
+Result<std::vector<HeadScores>> score_targets(Network& network, const cost::Dataset& data,
+                                              const cost::TrainingSet& samples, std::span<const std::size_t> targets);
 
 }  // namespace hone

@@ -11,6 +11,7 @@ namespace hone::command {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 using HoneCostModel = CommandTest;
 
@@ -87,6 +88,12 @@ std::string ansor_records(const std::string& workload, const std::string& target
   return lines;
 }
 
+/// A record of a program that failed.
+std::string failed_record(const std::string& workload, const std::string& target) {
+  return R"({"i": [[")" + workload + R"(", ")" + target + R"(", [16, 64, 64, 0, 0, 0, 0, 0], "", 2, []], )" +
+         R"([[], [["AN", 2, 0, 3]]]], "r": [[1e+10], 6, 0.1, 1], "v": "v0.6"})" + "\n";
+}
+
 /// A data set of records that were imported, and in place of the trainer a script that leaves weights without learning.
 class HoneImportedRecords : public HoneCostModel {
  protected:
@@ -125,6 +132,44 @@ TEST_F(HoneImportedRecords, AreTrainedOnAndTestedWith) {
   EXPECT_THAT(tested.output, HasSubstr("tlp on llvm -mcpu=a\n"));
   EXPECT_THAT(tested.output, HasSubstr("ResNet-50"));
   EXPECT_THAT(tested.output, HasSubstr("tlp on llvm -mcpu=b: no tasks of networks for testing were measured there\n"));
+}
+
+TEST_F(HoneImportedRecords, AreScoredOnTheTargetsThatThereAre) {
+  ASSERT_EQ(hone("dataset import data.jsonl other.json").status, 0);
+  ASSERT_EQ(train("--network tlp").status, 0);
+  write("resnet.json", ansor_records("[3]", "llvm -mcpu=a") + ansor_records("[3]", "llvm -mcpu=c") +
+                           failed_record("[4]", "llvm -mcpu=a"));
+  ASSERT_EQ(hone("dataset import tested.jsonl resnet.json --network resnet50").status, 0);
+  const Outcome tested = hone("cost-model eval out.onnx tested.jsonl");
+  ASSERT_EQ(tested.status, 0) << tested.errors;
+  EXPECT_EQ(tested.errors, "hone: for testing: 1 task is left out: no program ran on any target\n");
+  EXPECT_THAT(tested.output, HasSubstr("tlp on llvm -mcpu=a\n"));
+  EXPECT_THAT(tested.output, HasSubstr("tlp on llvm -mcpu=c: none of its heads is for such a target\n"));
+  EXPECT_THAT(hone("cost-model eval out.onnx tested.jsonl --target mcpu=a").output, Not(HasSubstr("mcpu=c")));
+  expect_refusal(hone("cost-model eval out.onnx tested.jsonl --target mcpu=c"),
+                 {"no head for 'llvm -mcpu=c'", "only for: llvm -mcpu=a; llvm -mcpu=b"});
+  expect_refusal(hone("cost-model eval out.onnx tested.jsonl --target gpu"),
+                 {"'gpu' is in 0 targets", "llvm -mcpu=a; llvm -mcpu=c"});
+  for (const char* action : {"info out.onnx", "export trained out.onnx"})
+    expect_refusal(hone(std::string("cost-model ") + action + " --target mcpu=a"), {"--target is for train and eval"});
+}
+
+TEST_F(HoneCostModel, TasksThatAllFailedAreTold) {
+  write("records.json", ansor_records("[3]", "llvm") + failed_record("[1]", "llvm") + failed_record("[2]", "llvm"));
+  ASSERT_EQ(hone("dataset import data.jsonl records.json").status, 0);
+  EXPECT_THAT(hone("dataset stats data.jsonl").output,
+              HasSubstr("3 tasks, 0 of them for testing, 3 with programs, 2 with none that ran; 5 programs\n"));
+  expect_refusal(hone("cost-model eval ansor data.jsonl"), {"; 2 tasks are left out: no program ran on any target"});
+}
+
+TEST_F(HoneCostModel, WrongInputLeavesNoDataSetBehind) {
+  write_dense();
+  write("text", "no records\n");
+  expect_refusal(hone("dataset collect data.jsonl nowhere.onnx"), {"nowhere.onnx"});
+  expect_refusal(hone("dataset import data.jsonl nowhere.json"), {"nowhere.json"});
+  expect_refusal(hone("dataset import data.jsonl text"), {"text", "line 1"});
+  expect_refusal(hone("dataset merge data.jsonl text"), {"text"});
+  EXPECT_FALSE(std::filesystem::exists(path("data.jsonl")));
 }
 
 TEST_F(HoneImportedRecords, AreRefusedInLanguagesThatSayMore) {

@@ -325,5 +325,46 @@ TEST(Network, ThatIsNotAsItIsDescribedIsRefused) {
               HasSubstr("'odd.onnx' has 1 heads, 2 are described"));
 }
 
+constexpr const char *kWide = "cpu -mcpu=znver4 -threads=1", *kWideOnTwo = "cpu -mcpu=znver4 -threads=2",
+                     *kNarrow = "cpu -mcpu=x86-64-v3 -threads=1";
+
+TEST(Network, HeadsAreForTheirTargetsOrThoseLikeThem) {
+  if (codegen::host_target().arch != codegen::Arch::X86_64) GTEST_SKIP() << "the targets are x86";
+  const cost::NetworkSpec spec = small_spec("tlp", {"llvm -mcpu=a", kWide, kWideOnTwo, kNarrow});
+  const auto head = [&](const char* target) { return head_for(spec, codegen::parse_target(target).value()); };
+  EXPECT_EQ(head(kWide), 1u);
+  EXPECT_EQ(head(kNarrow), 3u);
+  EXPECT_EQ(head("cpu -mcpu=skylake-avx512 -threads=1"), 1u) << "as wide vectors";
+  EXPECT_EQ(head("cpu -mcpu=skylake-avx512 -threads=8"), 2u) << "and several threads";
+  EXPECT_EQ(head("cpu -mcpu=haswell -threads=1"), 3u);
+  EXPECT_EQ(head("cpu -mcpu=haswell -threads=4"), 3u) << "the width counts for more than the threads";
+  EXPECT_EQ(head("cpu -mcpu=x86-64 -threads=4"), 2u) << "no width is like it";
+}
+
+TEST(Network, TargetsOfADataSetAreScoredByTheHeadsThatFitThem) {
+  if (codegen::host_target().arch != codegen::Arch::X86_64) GTEST_SKIP() << "the targets are x86";
+  cost::Dataset data;
+  data.targets = {kNarrow, "llvm -mcpu=a", "cpu -mcpu=haswell -threads=1", kWide};
+  const auto heads = [&](const cost::NetworkSpec& spec, const std::vector<std::size_t>& targets) {
+    cost::TrainingSet samples{.shape = spec.shape, .schema = spec.schema, .targets = data.targets.size()};
+    samples.first_rows = {0, 0};  // a sentence without rows
+    samples.tasks = {0};
+    Network network = Network::parse(write_network(spec, random_weights(spec, 1)).value(), "some.onnx").value();
+    const Result<std::vector<HeadScores>> scored = score_targets(network, data, samples, targets);
+    std::string text;
+    if (!scored) return scored.error().message;
+    for (const HeadScores& one : *scored) text += fmt::format("{} by {}, ", one.target, one.head);
+    return text;
+  };
+  EXPECT_EQ(heads(small_spec("tlp", {kWide, kNarrow}), {0, 1, 2, 3}), "0 by 1, 2 by 1, 3 by 0, ")
+      << "one that is none of hone's has no head";
+  EXPECT_EQ(heads(small_spec("tlp", {kWide, kNarrow}), {2}), "2 by 1, ");
+  EXPECT_EQ(heads(small_spec("tlp", {kWideOnTwo}), {0, 1, 3}), "0 by 0, 1 by 0, 3 by 0, ") << "there is one head";
+  EXPECT_EQ(heads(small_spec("tlp", {"llvm -mcpu=b", "llvm -mcpu=a"}), {0, 1}), "1 by 1, ");
+  EXPECT_EQ(heads(small_spec("tlp", {"llvm -mcpu=b", "llvm -mcpu=c"}), {0, 1}),
+            "cost model 'some.onnx' has no head for 'cpu -mcpu=x86-64-v3 -threads=1', 'llvm -mcpu=a', only for: "
+            "llvm -mcpu=b; llvm -mcpu=c");
+}
+
 }  // namespace
 }  // namespace hone

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <sys/file.h>
 
@@ -57,6 +58,23 @@ std::optional<std::size_t> Dataset::find_target(std::string_view target) const {
   const auto found = std::find(targets.begin(), targets.end(), target);
   if (found == targets.end()) return std::nullopt;
   return static_cast<std::size_t>(found - targets.begin());
+}
+
+Result<std::vector<std::size_t>> Dataset::find_targets(const std::vector<std::string>& texts) const {
+  std::vector<std::size_t> places;
+  for (const std::string& text : texts) {
+    std::vector<std::size_t> found;
+    for (std::size_t t = 0; t < targets.size(); ++t)
+      if (targets[t].find(text) != std::string::npos) found.push_back(t);
+    if (const std::optional<std::size_t> exact = find_target(text)) found = {*exact};
+    if (found.size() != 1)
+      return error(ErrorCode::NotFound, "target '{}' is in {} targets of the data set, expected one of: {}", text,
+                   found.size(), fmt::join(targets, "; "));
+    places.push_back(found[0]);
+  }
+  if (texts.empty())
+    for (std::size_t t = 0; t < targets.size(); ++t) places.push_back(t);
+  return places;
 }
 
 double Dataset::best_seconds(std::size_t task, std::size_t target) const {

@@ -63,6 +63,9 @@ struct Dataset {
   std::map<std::pair<std::size_t, std::size_t>, std::string> reasons = {};
 
   std::optional<std::size_t> find_target(std::string_view target) const;
+  /// The places of the targets with these texts, or with these parts of their texts, which must be in one target alone;
+  /// of no text: of all.
+  Result<std::vector<std::size_t>> find_targets(const std::vector<std::string>& texts) const;
   /// What the fastest program of a task took on a target; infinity if none ran.
   double best_seconds(std::size_t task, std::size_t target) const;
   /// Whether a program of a task ran on any target.

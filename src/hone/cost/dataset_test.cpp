@@ -107,6 +107,17 @@ TEST_F(DatasetTest, LabelsAreSharesOfTheFastest) {
   EXPECT_TRUE(std::isnan(data.label(data.programs[1], 1))) << "it was not measured";
 }
 
+TEST(Dataset, TargetsAreFoundByPartsOfTheirTexts) {
+  Dataset data;
+  data.targets = {"llvm", "llvm -mcpu=a", "llvm -mcpu=b"};
+  const auto find = [&](const std::vector<std::string>& texts) { return data.find_targets(texts).value(); };
+  EXPECT_EQ(find({}), (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(find({"=b", "llvm"}), (std::vector<std::size_t>{2, 0}));
+  EXPECT_EQ(data.find_targets({"-mcpu"}).error().message,
+            "target '-mcpu' is in 2 targets of the data set, expected one of: llvm; llvm -mcpu=a; llvm -mcpu=b");
+  EXPECT_THAT(data.find_targets({"gpu"}).error().message, HasSubstr("'gpu' is in 0 targets"));
+}
+
 TEST_F(DatasetTest, GoesOnAfterALineThatWasCutOff) {
   write_small();
   const std::string whole = content();
