@@ -163,7 +163,11 @@ Result<void> score_network(const cost::Dataset& data, const std::string& file, c
     HONE_TRY(sets[language], cost::make_training_set(data, language, cost::Part::Test, units));
   }
   const cost::TrainingSet& test = sets.at(language);
-  HONE_TRY(const std::vector<HeadScores> heads, score_heads(network, data, test));
+  std::vector<std::size_t> targets;  // those that it was trained for
+  for (std::size_t t = 0; t < data.targets.size(); ++t)
+    if (std::ranges::find(network.spec().targets, data.targets[t]) != network.spec().targets.end())
+      targets.push_back(t);
+  HONE_TRY(const std::vector<HeadScores> heads, score_targets(network, data, test, targets));
   for (const HeadScores& head : heads) {
     const std::string& target = data.targets[head.target];
     print(std::filesystem::path(file).stem().string(), target,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <fmt/ranges.h>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -18,6 +20,45 @@ constexpr const char* kNetworkNote = "hone.network";
 
 /// Sentences that are scored at a time: so many that kernels run at full speed, and few enough to waste little.
 constexpr std::size_t kNetworkBatch = 16;
+
+/// What is wrong with sentences of a language of this hone that are not of its shape. Those of other versions are left
+/// to check_schema.
+Result<void> check_shape_of_schema(const cost::NetworkSpec& spec) {
+  cost::SentenceShape shape = cost::kStoresShape;
+  if (spec.schema != cost::kStoreSchema) {
+    const Result<std::unique_ptr<cost::SentenceWriter>> writer = cost::make_sentence_writer(cost::language_of(spec));
+    if (!writer || (*writer)->schema() != spec.schema) return {};
+    shape = (*writer)->shape();
+  }
+  if (spec.shape == shape) return {};
+  return error(ErrorCode::ParseError, "says that it reads sentences of {} x {}, those of its schema '{}' are {} x {}",
+               spec.shape.rows, spec.shape.columns, spec.schema.substr(0, spec.schema.find(' ')), shape.rows,
+               shape.columns);
+}
+
+/// An error, which begins behind the name of the model, unless the model is what its description says.
+Result<void> check_fits(const graph::Graph& model, const cost::NetworkSpec& spec) {
+  HONE_TRY(check_shape_of_schema(spec));
+  if (model.outputs.size() != spec.heads())
+    return error(ErrorCode::ParseError, "has {} heads, {} are described", model.outputs.size(), spec.heads());
+  if (model.inputs.size() != 1) return error(ErrorCode::ParseError, "has {} inputs, expected 1", model.inputs.size());
+  const graph::Type& input = model.values[static_cast<std::size_t>(model.inputs[0])].type;
+  const auto has_extent = [&](std::size_t axis, std::size_t extent) {
+    return (*input.dimensions)[axis].extent == static_cast<std::int64_t>(extent);
+  };
+  if (input.element != runtime::ElementType::F32 || !input.dimensions || input.dimensions->size() != 3 ||
+      input.dimensions->front().extent || !has_extent(1, spec.shape.rows) || !has_extent(2, spec.shape.columns))
+    return error(ErrorCode::ParseError, "reads {}, expected any number of sentences of {} x {}, as it is described",
+                 graph::to_string(input), spec.shape.rows, spec.shape.columns);
+  for (const auto& [id, constant] : model.constants) {
+    const runtime::Tensor* weight = constant.tensor();
+    if (!weight || weight->type() != runtime::ElementType::F32) continue;
+    const std::span<const float> numbers = weight->as<float>();
+    if (!std::all_of(numbers.begin(), numbers.end(), [](float number) { return std::isfinite(number); }))
+      return error(ErrorCode::ParseError, "has a weight '{}' that holds what is no number", model.name_of(id));
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -46,9 +87,8 @@ Result<Network> Network::parse(std::string_view bytes, const std::string& name) 
   Network network;
   const Result<cost::NetworkSpec> spec = cost::parse_network_spec(note->second);
   if (!spec) return error(spec.error().code, "cost model '{}': {}", name, spec.error().message);
-  if (graph->outputs.size() != spec->heads())
-    return error(ErrorCode::ParseError, "cost model '{}' has {} heads, {} are described", name, graph->outputs.size(),
-                 spec->heads());
+  if (const Result<void> fits = check_fits(*graph, *spec); !fits)
+    return error(fits.error().code, "cost model '{}' {}", name, fits.error().message);
   network.spec_ = *spec;
   network.bytes_ = bytes;
   network.name_ = name;
@@ -95,6 +135,9 @@ Result<std::vector<double>> Network::predict(std::span<const float> sentences, s
     const std::span<const float> found = outputs[0].tensor()->as<float>();
     scores.insert(scores.end(), found.begin(), found.begin() + static_cast<std::ptrdiff_t>(part));
   }
+  for (const double score : scores)
+    if (!std::isfinite(score))
+      return error(ErrorCode::InvalidArgument, "cost model '{}' scores a sentence as {}", name_, score);
   return scores;
 }
 
@@ -131,21 +174,56 @@ Result<std::vector<cost::ComputeUnit>> compute_units(const cost::Dataset& data, 
   return units;
 }
 
-Result<std::vector<HeadScores>> score_heads(Network& network, const cost::Dataset& data,
-                                            const cost::TrainingSet& samples) {
+std::size_t head_for(const cost::NetworkSpec& spec, const codegen::Target& target) {
+  const std::string text = codegen::to_string(target);
+  std::size_t best = 0;
+  int best_points = -1;
+  for (std::size_t i = 0; i < spec.targets.size(); ++i) {
+    if (spec.targets[i] == text) return i;
+    const Result<codegen::Target> other = codegen::parse_target(spec.targets[i]);
+    if (!other) continue;
+    const int points =
+        (other->vector_bits == target.vector_bits ? 2 : 0) + ((other->threads > 1) == (target.threads > 1) ? 1 : 0);
+    if (points > best_points) {
+      best = i;
+      best_points = points;
+    }
+  }
+  return best;
+}
+
+namespace {
+
+/// The head that scores for a target of a data set, if one fits.
+std::optional<std::size_t> fitting_head(const cost::NetworkSpec& spec, const std::string& text) {
+  const auto exact = std::find(spec.targets.begin(), spec.targets.end(), text);
+  if (exact != spec.targets.end()) return static_cast<std::size_t>(exact - spec.targets.begin());
+  if (spec.heads() == 1) return 0;
+  const auto is_ours = [](const std::string& target) { return codegen::parse_target(target).has_value(); };
+  if (!is_ours(text) || std::none_of(spec.targets.begin(), spec.targets.end(), is_ours)) return std::nullopt;
+  return head_for(spec, codegen::parse_target(text).value());
+}
+
+}  // namespace
+
+Result<std::vector<HeadScores>> score_targets(Network& network, const cost::Dataset& data,
+                                              const cost::TrainingSet& samples, std::span<const std::size_t> targets) {
   using Clock = std::chrono::steady_clock;
   std::vector<HeadScores> all;
-  for (std::size_t head = 0; head < network.spec().targets.size(); ++head) {
-    const std::string& target = network.spec().targets[head];
-    const std::optional<std::size_t> place = data.find_target(target);
-    if (!place) return error(ErrorCode::NotFound, "the data set has nothing measured on '{}'", target);
-    HONE_TRY(network.predict(samples, *place, head));  // compiles it
+  for (const std::size_t target : targets) {
+    const std::optional<std::size_t> head = fitting_head(network.spec(), data.targets[target]);
+    if (!head) continue;
+    HONE_TRY(network.predict(samples, target, *head));  // compiles it
     const Clock::time_point begin = Clock::now();
-    HONE_TRY(std::vector<double> scores, network.predict(samples, *place, head));
+    HONE_TRY(std::vector<double> scores, network.predict(samples, target, *head));
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    all.push_back({*place, std::move(scores), static_cast<double>(samples.size()) / seconds});
+    all.push_back({target, *head, std::move(scores), static_cast<double>(samples.size()) / seconds});
   }
-  return all;
+  if (!all.empty()) return all;
+  std::vector<std::string_view> wanted;
+  for (const std::size_t target : targets) wanted.emplace_back(data.targets[target]);
+  return error(ErrorCode::NotFound, "cost model '{}' has no head for '{}', only for: {}", network.name(),
+               fmt::join(wanted, "', '"), fmt::join(network.spec().targets, "; "));
 }
 
 }  // namespace hone

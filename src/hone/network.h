@@ -22,7 +22,8 @@ Result<std::string> write_network(const cost::NetworkSpec& spec, const cost::Wei
 /// A network in a file.
 class Network {
  public:
-  /// Reads a file. The error says what is wrong with it: no network of hone's, another version, or cut off.
+  /// Reads a file. The error says what is wrong with it: no network of hone's, another version, cut off, not what its
+  /// description says, or a weight that is no number.
   static Result<Network> load(const std::filesystem::path& file);
   /// The same from memory; `name` is for messages.
   static Result<Network> parse(std::string_view bytes, const std::string& name);
@@ -33,7 +34,7 @@ class Network {
   Result<void> check_schema(std::string_view schema) const;
 
   /// Scores sentences, as many numbers each as the spec says, by the head of a target of the spec (its place there);
-  /// the higher the faster. The first call compiles.
+  /// the higher the faster. The first call compiles. An error if a score is no number.
   Result<std::vector<double>> predict(std::span<const float> sentences, std::size_t head, int threads = 0);
   /// Scores all samples of a set, whose schema must be the network's, as they are for a target of the set.
   Result<std::vector<double>> predict(const cost::TrainingSet& samples, std::size_t target, std::size_t head,
@@ -53,15 +54,22 @@ cost::ComputeUnit compute_unit(const codegen::Target& target);
 /// targets, which are hone's own otherwise.
 Result<std::vector<cost::ComputeUnit>> compute_units(const cost::Dataset& data, std::string_view language = "tlp2");
 
+/// The head of a network that is for a target: the one that was trained for it, or else for a target with as wide
+/// vectors, or as many threads as this one has.
+std::size_t head_for(const cost::NetworkSpec& spec, const codegen::Target& target);
+
 /// What a head makes of all samples of a set.
 struct HeadScores {
   std::size_t target = 0;  ///< by place in the data set
+  std::size_t head = 0;    ///< by the place of its target in the spec
   std::vector<double> scores;
   double per_second = 0;  ///< samples that were scored
 };
 
-/// Scores a set of a data set by each head; an error if nothing was measured on the target of one of them.
-Result<std::vector<HeadScores>> score_heads(Network& network, const cost::Dataset& data,
-                                            const cost::TrainingSet& samples);
+/// Scores a set for these targets of its data set: by the head if there is only one, or else by that of the very
+/// target, or else by the one of head_for. Targets that are none of hone's have none of the latter and are left out; an
+/// error if all of them are.
+Result<std::vector<HeadScores>> score_targets(Network& network, const cost::Dataset& data,
+                                              const cost::TrainingSet& samples, std::span<const std::size_t> targets);
 
 }  // namespace hone

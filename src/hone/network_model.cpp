@@ -1,6 +1,5 @@
 #include "hone/network_model.h"
 
-#include <cmath>
 #include <cstdlib>
 #include <list>
 
@@ -30,12 +29,7 @@ class NetworkModel final : public cost::CostModel {
       HONE_TRY(const cost::NaiveBlocks* blocks, blocks_of(*subjects[i].naive));
       writer_->write(*blocks, *subjects[i].trace, std::span(sentences).subspan(i * size, size));
     }
-    HONE_TRY(std::vector<double> scores, network_.predict(sentences, head_, options_.threads));
-    for (std::size_t i = 0; i < scores.size(); ++i)
-      if (!std::isfinite(scores[i]))
-        return error(ErrorCode::InvalidArgument, "{}: the network scores a candidate of task '{}' as {}", name_,
-                     subjects[i].task, scores[i]);
-    return scores;
+    return network_.predict(sentences, head_, options_.threads);
   }
 
   Result<void> update(std::span<const cost::Subject>, std::span<const double>) override { return {}; }
@@ -88,24 +82,6 @@ Result<std::unique_ptr<cost::SentenceWriter>> make_writer(const Network& network
 }
 
 }  // namespace
-
-std::size_t head_for(const cost::NetworkSpec& spec, const codegen::Target& target) {
-  const std::string text = codegen::to_string(target);
-  std::size_t best = 0;
-  int best_points = -1;
-  for (std::size_t i = 0; i < spec.targets.size(); ++i) {
-    if (spec.targets[i] == text) return i;
-    const Result<codegen::Target> other = codegen::parse_target(spec.targets[i]);
-    if (!other) continue;
-    const int points =
-        (other->vector_bits == target.vector_bits ? 2 : 0) + ((other->threads > 1) == (target.threads > 1) ? 1 : 0);
-    if (points > best_points) {
-      best = i;
-      best_points = points;
-    }
-  }
-  return best;
-}
 
 Result<std::unique_ptr<cost::CostModel>> make_network_model(std::string_view name, Network network,
                                                             const codegen::Target& target,

@@ -12,10 +12,6 @@
 
 namespace hone {
 
-/// The head of a network that is for a target: the one that was trained for it, or else for a target with as wide
-/// vectors, or as many threads as this one has.
-std::size_t head_for(const cost::NetworkSpec& spec, const codegen::Target& target);
-
 /// A network as a cost model. It does not learn from what is measured. The error names the schema of its sentences, if
 /// this hone writes others.
 Result<std::unique_ptr<cost::CostModel>> make_network_model(std::string_view name, Network network,

@@ -3,12 +3,15 @@
 
 #include "command_runner.h"
 
+#include "hone/codegen/compile.h"
+#include "hone/cost/dataset.h"
 #include "hone/cost/network_spec.h"
 
 namespace hone::command {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 using HoneCostModel = CommandTest;
 
@@ -25,6 +28,31 @@ TEST_F(HoneCostModel, DataIsCollectedCountedAndPacked) {
   EXPECT_THAT(hone("dataset stats data.jsonl").output, HasSubstr("1 tasks, 0 of them for testing"));
   ASSERT_EQ(hone("dataset pack data.jsonl data.zst").status, 0);
   EXPECT_EQ(hone("dataset stats data.zst").output, hone("dataset stats data.jsonl").output);
+}
+
+TEST_F(HoneCostModel, ByDefaultProgramsAreMeasuredOnWhatThisMachineCanBe) {
+  write_dense();
+  const Outcome collected = hone("dataset collect data.jsonl dense.onnx --programs 4");
+  ASSERT_EQ(collected.status, 0) << collected.errors;
+  EXPECT_THAT(collected.output, HasSubstr(", 0 of them failed\n"));
+  const codegen::Target& host = codegen::host_target();
+  const std::size_t narrower =
+      host.arch == codegen::Arch::X86_64 ? static_cast<std::size_t>(host.vector_bits / 256) : 0;
+  const cost::Dataset data = cost::read_dataset(path("data.jsonl")).value();
+  EXPECT_EQ(data.targets.size(), 2 + narrower);
+  for (const std::string& target : data.targets)
+    EXPECT_TRUE(codegen::check_runs_here(codegen::parse_target(target).value())) << target;
+}
+
+TEST_F(HoneCostModel, TargetsThatThisMachineIsNotAreRefusedBeforeAnythingIsWritten) {
+  write_dense();
+  const std::string collect = "dataset collect data.jsonl dense.onnx --target 'cpu -threads=1' --target ";
+  const bool is_x86 = codegen::host_target().arch == codegen::Arch::X86_64;
+  const std::string other = is_x86 ? "aarch64" : "x86-64";
+  expect_refusal(hone(collect + other), {"target '" + other, "needs " + other + ", which this machine lacks"});
+  if (is_x86) expect_refusal(hone(collect + "'cpu -mattr=+fma4'"), {"needs fma4, which this machine lacks"});
+  expect_refusal(hone(collect + "gpu"), {"CPUs only"});
+  EXPECT_FALSE(std::filesystem::exists(path("data.jsonl")));
 }
 
 TEST_F(HoneCostModel, DataThatCannotBeLearntFromIsNamed) {
@@ -58,6 +86,12 @@ std::string ansor_records(const std::string& workload, const std::string& target
              R"([[], [["SP", 2, 0, 512, [)" + tile + R"(], 1], ["AN", 2, 0, 3]]]], "r": [[0.00)" + tile +
              R"(], 0, 0.1, 1], "v": "v0.6"})" + "\n";
   return lines;
+}
+
+/// A record of a program that failed.
+std::string failed_record(const std::string& workload, const std::string& target) {
+  return R"({"i": [[")" + workload + R"(", ")" + target + R"(", [16, 64, 64, 0, 0, 0, 0, 0], "", 2, []], )" +
+         R"([[], [["AN", 2, 0, 3]]]], "r": [[1e+10], 6, 0.1, 1], "v": "v0.6"})" + "\n";
 }
 
 /// A data set of records that were imported, and in place of the trainer a script that leaves weights without learning.
@@ -100,6 +134,44 @@ TEST_F(HoneImportedRecords, AreTrainedOnAndTestedWith) {
   EXPECT_THAT(tested.output, HasSubstr("tlp on llvm -mcpu=b: no tasks of networks for testing were measured there\n"));
 }
 
+TEST_F(HoneImportedRecords, AreScoredOnTheTargetsThatThereAre) {
+  ASSERT_EQ(hone("dataset import data.jsonl other.json").status, 0);
+  ASSERT_EQ(train("--network tlp").status, 0);
+  write("resnet.json", ansor_records("[3]", "llvm -mcpu=a") + ansor_records("[3]", "llvm -mcpu=c") +
+                           failed_record("[4]", "llvm -mcpu=a"));
+  ASSERT_EQ(hone("dataset import tested.jsonl resnet.json --network resnet50").status, 0);
+  const Outcome tested = hone("cost-model eval out.onnx tested.jsonl");
+  ASSERT_EQ(tested.status, 0) << tested.errors;
+  EXPECT_EQ(tested.errors, "hone: for testing: 1 task is left out: no program ran on any target\n");
+  EXPECT_THAT(tested.output, HasSubstr("tlp on llvm -mcpu=a\n"));
+  EXPECT_THAT(tested.output, HasSubstr("tlp on llvm -mcpu=c: none of its heads is for such a target\n"));
+  EXPECT_THAT(hone("cost-model eval out.onnx tested.jsonl --target mcpu=a").output, Not(HasSubstr("mcpu=c")));
+  expect_refusal(hone("cost-model eval out.onnx tested.jsonl --target mcpu=c"),
+                 {"no head for 'llvm -mcpu=c'", "only for: llvm -mcpu=a; llvm -mcpu=b"});
+  expect_refusal(hone("cost-model eval out.onnx tested.jsonl --target gpu"),
+                 {"'gpu' is in 0 targets", "llvm -mcpu=a; llvm -mcpu=c"});
+  for (const char* action : {"info out.onnx", "export trained out.onnx"})
+    expect_refusal(hone(std::string("cost-model ") + action + " --target mcpu=a"), {"--target is for train and eval"});
+}
+
+TEST_F(HoneCostModel, TasksThatAllFailedAreTold) {
+  write("records.json", ansor_records("[3]", "llvm") + failed_record("[1]", "llvm") + failed_record("[2]", "llvm"));
+  ASSERT_EQ(hone("dataset import data.jsonl records.json").status, 0);
+  EXPECT_THAT(hone("dataset stats data.jsonl").output,
+              HasSubstr("3 tasks, 0 of them for testing, 3 with programs, 2 with none that ran; 5 programs\n"));
+  expect_refusal(hone("cost-model eval ansor data.jsonl"), {"; 2 tasks are left out: no program ran on any target"});
+}
+
+TEST_F(HoneCostModel, WrongInputLeavesNoDataSetBehind) {
+  write_dense();
+  write("text", "no records\n");
+  expect_refusal(hone("dataset collect data.jsonl nowhere.onnx"), {"nowhere.onnx"});
+  expect_refusal(hone("dataset import data.jsonl nowhere.json"), {"nowhere.json"});
+  expect_refusal(hone("dataset import data.jsonl text"), {"text", "line 1"});
+  expect_refusal(hone("dataset merge data.jsonl text"), {"text"});
+  EXPECT_FALSE(std::filesystem::exists(path("data.jsonl")));
+}
+
 TEST_F(HoneImportedRecords, AreRefusedInLanguagesThatSayMore) {
   ASSERT_EQ(hone("dataset import data.jsonl other.json resnet.json").status, 0);
   expect_refusal(train("--network tlp2"), {"llvm -mcpu=a", "sentences of tlp2", "those of tlp, tlp-gpu and stores"});
@@ -114,6 +186,7 @@ TEST_F(HoneImportedRecords, OfSeveralFilesAreMerged) {
   EXPECT_THAT(hone("dataset merge data.jsonl more.jsonl").output,
               HasSubstr("more.jsonl: 0 new targets, 1 new tasks, 3 new programs, 3 new labels\n"));
   expect_refusal(hone("dataset merge data.jsonl"), {"other data sets"});
+  expect_refusal(hone("dataset stats data.jsonl --target llvm"), {"--target is for collect, hone dataset stats"});
 }
 
 TEST_F(HoneCostModel, TheTrainerIsFoundWhereItIsInstalled) {

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "hone/frontend/export.h"
+#include "hone/frontend/import.h"
 #include "hone/network_model.h"
 #include "hone/support/rng.h"
 
@@ -250,6 +253,117 @@ TEST(Network, IsRefusedWhereItIsNoneOrOfAnotherVersion) {
   EXPECT_THAT(Network::parse("text", "text.onnx").error().message, HasSubstr("text.onnx"));
   EXPECT_THAT(Network::load("nowhere.onnx").error().message, HasSubstr("nowhere.onnx"));
   EXPECT_EQ(network.predict(std::span<const float>(), 0)->size(), 0u);
+}
+
+/// A small network as a model, after something was done to it.
+template <typename Change>
+Result<Network> changed(const cost::NetworkSpec& spec, Change change) {
+  const std::string bytes = write_network(spec, random_weights(spec, 1)).value();
+  graph::Graph graph = frontend::import_onnx(std::as_bytes(std::span(bytes))).value();
+  change(graph);
+  return Network::parse(frontend::export_onnx(graph).value(), "odd.onnx");
+}
+
+cost::NetworkSpec small_spec(const char* name, std::vector<std::string> targets) {
+  cost::NetworkSpec spec = cost::make_network_spec(name).value();
+  spec.layers = {16};
+  if (!spec.direct.empty()) spec.direct = {8};
+  spec.head = {8};
+  spec.targets = std::move(targets);
+  return spec;
+}
+
+TEST(Network, WithAWeightThatIsNoNumberIsRefused) {
+  for (const float odd : {std::nanf(""), INFINITY}) {
+    const Result<Network> network = changed(small_spec("tlp2", {"cpu"}), [&](graph::Graph& graph) {
+      for (auto& [id, value] : graph.constants) {
+        if (!graph.name_of(id).starts_with("residual.1.bias")) continue;
+        std::vector<float> numbers(static_cast<std::size_t>(value.tensor()->size()), 1);
+        numbers[3] = odd;
+        value = runtime::Value(runtime::Tensor::of<float>(value.tensor()->shape(), numbers));
+      }
+    });
+    ASSERT_FALSE(network);
+    EXPECT_THAT(
+        network.error().message,
+        ::testing::MatchesRegex("cost model 'odd.onnx' has a weight 'residual.1.bias.*' that holds what is no number"));
+  }
+}
+
+TEST(Network, WhoseScoresAreNoNumbersSaysSo) {
+  const cost::NetworkSpec spec = small_spec("tlp2", {"cpu"});
+  cost::Weights weights = random_weights(spec, 1);
+  weights.at("head.0.1.bias").numbers[0] = 3e38F;
+  std::fill(weights.at("head.0.1.weight").numbers.begin(), weights.at("head.0.1.weight").numbers.end(), 3e38F);
+  std::fill(weights.at("head.0.0.bias").numbers.begin(), weights.at("head.0.0.bias").numbers.end(), 100.0F);
+  Network network = Network::parse(write_network(spec, weights).value(), "huge.onnx").value();
+  const Result<std::vector<double>> scores = network.predict(random_sentences(spec, 2), 0);
+  ASSERT_FALSE(scores);
+  EXPECT_EQ(scores.error().message, "cost model 'huge.onnx' scores a sentence as inf");
+}
+
+TEST(Network, ThatIsNotAsItIsDescribedIsRefused) {
+  const auto described_as = [](auto change) {
+    cost::NetworkSpec spec = small_spec("tlp2", {"cpu"});
+    return changed(spec,
+                   [&](graph::Graph& graph) {
+                     change(spec);
+                     graph.metadata["hone.network"] = cost::to_json(spec);
+                   })
+        .error()
+        .message;
+  };
+  const cost::NetworkSpec tlp = cost::make_network_spec("tlp").value();
+  EXPECT_THAT(described_as([](cost::NetworkSpec& spec) { spec.shape.rows = 8; }),
+              HasSubstr("'odd.onnx' says that it reads sentences of 8 x 97, those of its schema 'tlp2/4"));
+  EXPECT_THAT(described_as([&](cost::NetworkSpec& spec) { spec.schema = tlp.schema; }),
+              HasSubstr("says that it reads sentences of 32 x 97, those of its schema 'tlp/"));
+  EXPECT_THAT(described_as([&](cost::NetworkSpec& spec) { spec.schema = tlp.schema, spec.shape = tlp.shape; }),
+              ::testing::AllOf(HasSubstr("cost model 'odd.onnx' reads tensor(float)["),
+                               HasSubstr("expected any number of sentences of 25 x 22, as it is described")));
+  EXPECT_THAT(described_as([](cost::NetworkSpec& spec) { spec.targets = {"a", "b"}, spec.has_one_head = false; }),
+              HasSubstr("'odd.onnx' has 1 heads, 2 are described"));
+}
+
+constexpr const char *kWide = "cpu -mcpu=znver4 -threads=1", *kWideOnTwo = "cpu -mcpu=znver4 -threads=2",
+                     *kNarrow = "cpu -mcpu=x86-64-v3 -threads=1";
+
+TEST(Network, HeadsAreForTheirTargetsOrThoseLikeThem) {
+  if (codegen::host_target().arch != codegen::Arch::X86_64) GTEST_SKIP() << "the targets are x86";
+  const cost::NetworkSpec spec = small_spec("tlp", {"llvm -mcpu=a", kWide, kWideOnTwo, kNarrow});
+  const auto head = [&](const char* target) { return head_for(spec, codegen::parse_target(target).value()); };
+  EXPECT_EQ(head(kWide), 1u);
+  EXPECT_EQ(head(kNarrow), 3u);
+  EXPECT_EQ(head("cpu -mcpu=skylake-avx512 -threads=1"), 1u) << "as wide vectors";
+  EXPECT_EQ(head("cpu -mcpu=skylake-avx512 -threads=8"), 2u) << "and several threads";
+  EXPECT_EQ(head("cpu -mcpu=haswell -threads=1"), 3u);
+  EXPECT_EQ(head("cpu -mcpu=haswell -threads=4"), 3u) << "the width counts for more than the threads";
+  EXPECT_EQ(head("cpu -mcpu=x86-64 -threads=4"), 2u) << "no width is like it";
+}
+
+TEST(Network, TargetsOfADataSetAreScoredByTheHeadsThatFitThem) {
+  if (codegen::host_target().arch != codegen::Arch::X86_64) GTEST_SKIP() << "the targets are x86";
+  cost::Dataset data;
+  data.targets = {kNarrow, "llvm -mcpu=a", "cpu -mcpu=haswell -threads=1", kWide};
+  const auto heads = [&](const cost::NetworkSpec& spec, const std::vector<std::size_t>& targets) {
+    cost::TrainingSet samples{.shape = spec.shape, .schema = spec.schema, .targets = data.targets.size()};
+    samples.first_rows = {0, 0};  // a sentence without rows
+    samples.tasks = {0};
+    Network network = Network::parse(write_network(spec, random_weights(spec, 1)).value(), "some.onnx").value();
+    const Result<std::vector<HeadScores>> scored = score_targets(network, data, samples, targets);
+    std::string text;
+    if (!scored) return scored.error().message;
+    for (const HeadScores& one : *scored) text += fmt::format("{} by {}, ", one.target, one.head);
+    return text;
+  };
+  EXPECT_EQ(heads(small_spec("tlp", {kWide, kNarrow}), {0, 1, 2, 3}), "0 by 1, 2 by 1, 3 by 0, ")
+      << "one that is none of hone's has no head";
+  EXPECT_EQ(heads(small_spec("tlp", {kWide, kNarrow}), {2}), "2 by 1, ");
+  EXPECT_EQ(heads(small_spec("tlp", {kWideOnTwo}), {0, 1, 3}), "0 by 0, 1 by 0, 3 by 0, ") << "there is one head";
+  EXPECT_EQ(heads(small_spec("tlp", {"llvm -mcpu=b", "llvm -mcpu=a"}), {0, 1}), "1 by 1, ");
+  EXPECT_EQ(heads(small_spec("tlp", {"llvm -mcpu=b", "llvm -mcpu=c"}), {0, 1}),
+            "cost model 'some.onnx' has no head for 'cpu -mcpu=x86-64-v3 -threads=1', 'llvm -mcpu=a', only for: "
+            "llvm -mcpu=b; llvm -mcpu=c");
 }
 
 }  // namespace

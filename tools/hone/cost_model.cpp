@@ -1,12 +1,14 @@
 // hone cost-model: trains, examines and writes the networks that predict which candidates are fast.
 #include <CLI/App.hpp>
 #include <CLI/Option.hpp>
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <span>
 
 #include "command.h"
 #include "describe.h"
@@ -174,11 +176,18 @@ void show_scores(const std::string& model, const std::string& target, const std:
   fmt::print("{}", table.text());
 }
 
+void tell_left_out(const cost::TrainingSet& samples, const char* part) {
+  if (const std::string text = samples.left_out_text(); !text.empty())
+    fmt::print(stderr, "hone: for {}: {}\n", part, text);
+}
+
 /// Trees have no file: they are fitted here, to the same data.
-Result<void> evaluate_trees(const cost::Dataset& data, std::uint64_t seed) {
+Result<void> evaluate_trees(const cost::Dataset& data, std::span<const std::size_t> targets, std::uint64_t seed) {
   HONE_TRY(const cost::TrainingSet training, cost::make_training_set(data, "stores", cost::Part::Training));
+  tell_left_out(training, "training");
   HONE_TRY(const cost::TrainingSet test, cost::make_training_set(data, "stores", cost::Part::Test));
-  for (std::size_t t = 0; t < data.targets.size(); ++t) {
+  tell_left_out(test, "testing");
+  for (const std::size_t t : targets) {
     if (training.count_labels(t) == 0) {
       fmt::print("ansor on {}: no tasks for training were measured there\n", data.targets[t]);
       continue;
@@ -191,20 +200,36 @@ Result<void> evaluate_trees(const cost::Dataset& data, std::uint64_t seed) {
 
 Result<void> evaluate(const CostModelOptions& options) {
   HONE_TRY(const cost::Dataset data, cost::read_dataset(options.other));
-  if (options.file == "ansor") return evaluate_trees(data, static_cast<std::uint64_t>(options.seed));
+  HONE_TRY(const std::vector<std::size_t> targets, data.find_targets(options.targets));
+  if (options.file == "ansor") return evaluate_trees(data, targets, static_cast<std::uint64_t>(options.seed));
   HONE_TRY(Network network, Network::load(options.file));
   HONE_TRY(const cost::TrainingSet test, samples_for(network.spec(), data, cost::Part::Test));
-  if (test.left_out > 0) fmt::print(stderr, "hone: {}\n", test.left_out_text());
-  HONE_TRY(const std::vector<HeadScores> heads, score_heads(network, data, test));
-  for (const HeadScores& head : heads) {
-    show_scores(network.spec().name, data.targets[head.target],
-                cost::evaluate_networks(data, test, head.target, head.scores, cost::is_test_network));
-    fmt::print("{:.0f} candidates a second\n", head.per_second);
+  HONE_TRY(const std::vector<HeadScores> scored, score_targets(network, data, test, targets));
+  tell_left_out(test, "testing");
+  const cost::NetworkSpec& spec = network.spec();
+  for (const std::size_t target : targets) {
+    const auto found =
+        std::find_if(scored.begin(), scored.end(), [&](const auto& one) { return one.target == target; });
+    if (found == scored.end()) {
+      fmt::print("{} on {}: none of its heads is for such a target\n", spec.name, data.targets[target]);
+      continue;
+    }
+    const std::string& trained_for = spec.targets[found->head];
+    const bool is_exact = trained_for == data.targets[target];
+    const std::string by = is_exact            ? ""
+                           : spec.has_one_head ? ", which it was not trained for"
+                                               : ", by the head for " + trained_for;
+    show_scores(spec.name, data.targets[target] + by,
+                cost::evaluate_networks(data, test, target, found->scores, cost::is_test_network));
+    fmt::print("{:.0f} candidates a second\n", found->per_second);
   }
   return {};
 }
 
 Result<void> run_cost_model(const CostModelOptions& options) {
+  if (!options.targets.empty() && options.action != "train" && options.action != "eval")
+    return error(ErrorCode::InvalidArgument, "--target is for train and eval, hone cost-model {} does not take it",
+                 options.action);
   if (options.action == "info") return show_info(options);
   if (options.other.empty())
     return error(ErrorCode::InvalidArgument, "hone cost-model {} needs two files: {}", options.action,
@@ -233,7 +258,7 @@ Action add_cost_model(CLI::App& parser) {
   add_text(parser, "--body", options->body, "attention|lstm", "how rows see each other (attention)");
   add_text(parser, "--loss", options->loss, "rank|mse", "what is minimised (rank)");
   add_texts(parser, "--target", options->targets, "TARGET",
-            "a target of the data set, or a part of its name; each gets a head (all)");
+            "a target of the data set, or a part of its name, to train a head for or to score on (all)");
   add_text(parser, "--from", options->from, "FILE", "weights to begin with (random ones)");
   constexpr std::int64_t kMost = 1'000'000;
   add_number(parser, "--epochs", options->epochs, 1, kMost, "how often all samples are seen at most (50)");

@@ -5,7 +5,7 @@
 #include <CLI/Option.hpp>
 #include <algorithm>
 #include <cstdlib>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fstream>
 #include <unistd.h>
 
@@ -15,6 +15,7 @@
 #include "interrupt.h"
 #include "options.h"
 
+#include "hone/codegen/compile.h"
 #include "hone/cost/ansor_records.h"
 #include "hone/cost/dataset_merge.h"
 
@@ -28,15 +29,29 @@ struct DatasetOptions {
   double longest_ms = 20;
 };
 
-/// What one machine can be: it as a whole, and if it is an x86, it with fewer instructions. All say which machine it
-/// is, so that others can join a file.
+/// What one machine can be: it as a whole, and if it is an x86, it with narrower vectors. All say which machine it is,
+/// so that others can join a file.
 std::vector<std::string> usual_targets() {
   const codegen::Target& host = codegen::host_target();
   std::vector<std::string> targets = {"cpu -threads=1", "cpu -threads=2"};
-  if (host.arch == codegen::Arch::X86_64)
-    for (const char* without : {"-avx512f", "-avx"})
-      targets.push_back(fmt::format("cpu -mcpu={} -mattr={} -threads=1", host.mcpu, without));
+  if (host.arch != codegen::Arch::X86_64) return targets;
+  for (const auto& [without, bits] : {std::pair("-avx512f", 512), {"-avx", 256}}) {
+    if (host.vector_bits < bits) continue;
+    std::vector<std::string> features = host.mattr;
+    features.emplace_back(without);
+    targets.push_back(fmt::format("cpu -mcpu={} -mattr={} -threads=1", host.mcpu, fmt::join(features, ",")));
+  }
   return targets;
+}
+
+/// "; most often: timeout", with what was said the first time.
+std::string failures_text(const search::CollectProgress& progress) {
+  if (progress.reasons.empty()) return "";
+  const auto& [reason, failures] =
+      *std::max_element(progress.reasons.begin(), progress.reasons.end(),
+                        [](const auto& one, const auto& other) { return one.second.count < other.second.count; });
+  return fmt::format("; most often: {}, {} times{}{}", reason, failures.count,
+                     failures.first_message.empty() ? "" : ", first with: ", failures.first_message);
 }
 
 /// One line that changes on a terminal, a line now and then elsewhere.
@@ -82,6 +97,7 @@ Result<void> collect(const DatasetOptions& options) {
   if (!options.time.empty()) { HONE_TRY(collecting.seconds, parse_time("--time", options.time)); }
   for (const std::string& text : options.targets.empty() ? usual_targets() : options.targets) {
     HONE_TRY(codegen::Target target, codegen::parse_target(text));
+    HONE_TRY(codegen::check_runs_here(target));
     collecting.targets.push_back(std::move(target));
   }
   std::vector<ModelShape> shapes;
@@ -104,8 +120,9 @@ Result<void> collect(const DatasetOptions& options) {
   collecting.stop = &StopOnInterrupt::requested();
   collecting.progress = [&](const search::CollectProgress& progress) { view.show(progress); };
   HONE_TRY(const search::CollectProgress end, search::collect(tasks, file, collecting));
-  fmt::print("{}: {} of {} tasks have {} programs or all there are, {} trials in {}, {} of them failed\n", options.file,
-             end.done, end.tasks, end.wanted, end.measured, time_text(end.elapsed_s), end.failures);
+  fmt::print("{}: {} of {} tasks have {} programs or all there are, {} trials in {}, {} of them failed{}\n",
+             options.file, end.done, end.tasks, end.wanted, end.measured, time_text(end.elapsed_s), end.failures,
+             failures_text(end));
   return {};
 }
 
@@ -142,6 +159,9 @@ Result<void> merge_files(const DatasetOptions& options) {
 
 Result<void> run_dataset(const DatasetOptions& options) {
   if (options.action == "collect") return collect(options);
+  if (!options.targets.empty())
+    return error(ErrorCode::InvalidArgument, "--target is for collect, hone dataset {} does not take it",
+                 options.action);
   if (options.action == "import") return import_records(options);
   if (options.action == "merge") return merge_files(options);
   if (options.action == "pack") {

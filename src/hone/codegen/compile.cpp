@@ -71,10 +71,15 @@ Result<Kernel> CompiledModule::find(std::string_view name) const {
   return error(ErrorCode::NotFound, "no kernel '{}' in the module, there are: {}", name, known);
 }
 
-Result<CompiledModule> compile(const ir::Module& module, const Target& target, const CompileOptions& options) {
+Result<void> check_runs_here(const Target& target) {
   HONE_TRY(check_generates(target));
   if (const std::string missing = feature_missing_on_host(target); !missing.empty())
     return error(ErrorCode::Unsupported, "target '{}' needs {}, which this machine lacks", to_string(target), missing);
+  return {};
+}
+
+Result<CompiledModule> compile(const ir::Module& module, const Target& target, const CompileOptions& options) {
+  HONE_TRY(check_runs_here(target));
   HONE_TRY(const ir::Module lowered, prepare(module, target, options));
   HONE_TRY(std::string object, write_module(lowered, target, options, Output::Object));
   return load_object(std::move(object), lowered, options);

@@ -73,6 +73,9 @@ class CompiledModule {
   std::vector<Kernel> kernels_;
 };
 
+/// An error unless this machine runs code for the target: it names a feature that the machine lacks.
+Result<void> check_runs_here(const Target& target);
+
 /// Compiles for this process. The functions may be scheduled (then they are lowered first) or lowered already. A target
 /// with features that this machine lacks is Unsupported. May be called from several threads at once.
 Result<CompiledModule> compile(const ir::Module& module, const Target& target, const CompileOptions& options = {});

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <sys/file.h>
 
@@ -18,37 +20,36 @@ namespace {
 /// The first line of each file.
 constexpr std::string_view kHead = R"({"format":"hone data set","version":1})";
 
-/// Opens a file to write to; whoever holds what comes back is the only one.
-Result<FileDescriptor> lock_dataset(const std::filesystem::path& path) {
-  FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (!file) return error(ErrorCode::InvalidArgument, "cannot write '{}': {}", path.string(), std::strerror(errno));
-  if (::flock(file.number(), LOCK_EX | LOCK_NB) == 0) return file;
-  if (errno == EWOULDBLOCK)
+/// Opens a file to write to; whoever holds what comes back is the only one. `flags` of open(2) say whether to make it.
+Result<FileDescriptor> lock_dataset(const std::filesystem::path& path, int flags) {
+  FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | flags, 0666));
+  if (file && ::flock(file.number(), LOCK_EX | LOCK_NB) == 0) return file;
+  if (errno == EWOULDBLOCK || errno == EEXIST)
     return error(ErrorCode::InvalidArgument,
                  "data set '{}' is being written to already: wait for that to end, or write to another file",
                  path.string());
-  return error(ErrorCode::InvalidArgument, "cannot lock '{}': {}", path.string(), std::strerror(errno));
+  return error(ErrorCode::InvalidArgument, "cannot write '{}': {}", path.string(), std::strerror(errno));
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// The words of a network's name in lower case: "ResNet50-v1.5" is resnet50, v1 and 5.
 std::vector<std::string> words_of(std::string_view network) {
   std::vector<std::string> words(1);
   for (const char c : network) {
-    if (c == '-' || c == '_' || c == '.' || c == ' ')
+    const auto letter = static_cast<unsigned char>(c);
+    if (std::isalnum(letter) == 0)
       words.emplace_back();
     else
-      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      words.back() += static_cast<char>(std::tolower(letter));
   }
   std::erase(words, "");
   return words;
 }
 
-/// Whether a word only tells versions or sizes of a network apart: "v1", "12", "32x4d".
-bool is_version(std::string_view word) {
-  if (word.starts_with('v')) word.remove_prefix(1);
-  return !word.empty() && is_digit(word[0]);
+/// The name without a version at its end: "resnet50v2" is resnet50.
+std::string_view without_version(std::string_view name) {
+  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+  const bool is_version = digits > 0 && digits < name.size() && name[digits - 1] == 'v';
+  return is_version ? name.substr(0, digits - 1) : name;
 }
 
 }  // namespace
@@ -59,11 +60,34 @@ std::optional<std::size_t> Dataset::find_target(std::string_view target) const {
   return static_cast<std::size_t>(found - targets.begin());
 }
 
+Result<std::vector<std::size_t>> Dataset::find_targets(const std::vector<std::string>& texts) const {
+  std::vector<std::size_t> places;
+  for (const std::string& text : texts) {
+    std::vector<std::size_t> found;
+    for (std::size_t t = 0; t < targets.size(); ++t)
+      if (targets[t].find(text) != std::string::npos) found.push_back(t);
+    if (const std::optional<std::size_t> exact = find_target(text)) found = {*exact};
+    if (found.size() != 1)
+      return error(ErrorCode::NotFound, "target '{}' is in {} targets of the data set, expected one of: {}", text,
+                   found.size(), fmt::join(targets, "; "));
+    places.push_back(found[0]);
+  }
+  if (texts.empty())
+    for (std::size_t t = 0; t < targets.size(); ++t) places.push_back(t);
+  return places;
+}
+
 double Dataset::best_seconds(std::size_t task, std::size_t target) const {
   double best = kFailed;
   for (const std::size_t place : tasks[task].programs)
     if (const double seconds = programs[place].seconds[target]; seconds < best) best = seconds;
   return best;
+}
+
+bool Dataset::has_run(std::size_t task) const {
+  for (std::size_t t = 0; t < targets.size(); ++t)
+    if (std::isfinite(best_seconds(task, t))) return true;
+  return false;
 }
 
 double Dataset::label(const DatasetProgram& program, std::size_t target) const {
@@ -74,13 +98,13 @@ double Dataset::label(const DatasetProgram& program, std::size_t target) const {
 
 bool is_test_network(std::string_view network) {
   constexpr std::array<std::string_view, 5> kTested = {"resnet50", "mobilenetv2", "resnext50", "bertbase", "berttiny"};
-  const std::vector<std::string> words = words_of(network.substr(0, network.find('@')));
+  const auto is_tested = [&](std::string_view name) {
+    return std::find(kTested.begin(), kTested.end(), name) != kTested.end();
+  };
   std::string name;
-  for (auto word = words.begin(); word != words.end(); ++word) {
-    name += *word;
-    if (std::find(kTested.begin(), kTested.end(), name) != kTested.end() &&
-        std::all_of(word + 1, words.end(), is_version))
-      return true;
+  for (const std::string& word : words_of(network.substr(0, network.find('@')))) {
+    name += word;
+    if (is_tested(name) || is_tested(without_version(name))) return true;
   }
   return false;
 }
@@ -96,27 +120,32 @@ DatasetFile::DatasetFile(std::filesystem::path path, FileDescriptor lock, Datase
 }
 
 Result<DatasetFile> DatasetFile::open(const std::filesystem::path& path) {
-  Dataset data;
-  HONE_TRY(FileDescriptor lock, lock_dataset(path));
   std::error_code status;
-  const bool is_new = std::filesystem::file_size(path, status) == 0;
-  if (!is_new) {
-    HONE_TRY(const DatasetText text, read_dataset_text(path));
-    if (text.is_compressed)
-      return error(ErrorCode::InvalidArgument, "'{}' is compressed: unpack it before adding to it", path.string());
-    HONE_TRY(data, parse_dataset(text.lines, path.string()));
-    // What was cut off is written over.
-    std::filesystem::resize_file(path, text.lines.rfind('\n') + 1, status);
-    if (status) return error(ErrorCode::InvalidArgument, "cannot write '{}': {}", path.string(), status.message());
-  }
-  DatasetFile file(path, std::move(lock), std::move(data));
-  file.out_.open(path, std::ios::app | std::ios::binary);
-  if (!file.out_) return error(ErrorCode::InvalidArgument, "cannot write '{}'", path.string());
-  if (is_new) HONE_TRY(file.write(std::string(kHead)));
-  return file;
+  if (!std::filesystem::exists(path, status)) return DatasetFile(path, {}, {});
+  HONE_TRY(FileDescriptor lock, lock_dataset(path, /*flags=*/0));
+  if (std::filesystem::file_size(path, status) == 0) return DatasetFile(path, std::move(lock), {});
+  HONE_TRY(const DatasetText text, read_dataset_text(path));
+  if (text.is_compressed)
+    return error(ErrorCode::InvalidArgument, "'{}' is compressed: unpack it before adding to it", path.string());
+  HONE_TRY(Dataset data, parse_dataset(text.lines, path.string()));
+  // What was cut off is written over.
+  std::filesystem::resize_file(path, text.lines.rfind('\n') + 1, status);
+  if (status) return error(ErrorCode::InvalidArgument, "cannot write '{}': {}", path.string(), status.message());
+  return DatasetFile(path, std::move(lock), std::move(data));
+}
+
+Result<void> DatasetFile::begin_writing() {
+  // What a file holds that somebody else made meanwhile is not known here.
+  if (!lock_) { HONE_TRY(lock_, lock_dataset(path_, O_CREAT | O_EXCL)); }
+  out_.open(path_, std::ios::app | std::ios::binary);
+  std::error_code status;
+  if (out_ && std::filesystem::is_empty(path_, status)) out_ << kHead << '\n';
+  if (!out_) return error(ErrorCode::InvalidArgument, "cannot write '{}'", path_.string());
+  return {};
 }
 
 Result<void> DatasetFile::write(const std::string& line) {
+  if (!out_.is_open()) HONE_TRY(begin_writing());
   out_ << line << '\n';
   out_.flush();
   if (!out_) return error(ErrorCode::InvalidArgument, "cannot write '{}': the disk may be full", path_.string());
@@ -169,6 +198,10 @@ Result<void> DatasetFile::add_use(std::size_t task, const std::string& network, 
 
 Result<void> DatasetFile::add_label(std::size_t program, std::size_t target, double seconds, std::string_view reason) {
   data_.programs[program].seconds[target] = seconds;
+  if (std::isfinite(seconds))
+    data_.reasons.erase({program, target});
+  else
+    data_.reasons[{program, target}] = reason;
   return write(line_of(Label{program, target, seconds, std::string(reason)}));
 }
 
@@ -186,7 +219,7 @@ Result<std::size_t> pack_dataset(const std::filesystem::path& from, const std::f
   HONE_TRY(const DatasetText text, read_dataset_text(from));
   HONE_TRY(parse_dataset(text.lines, from.string()));
   HONE_TRY(const std::string bytes, compress(std::string_view(text.lines).substr(0, text.lines.rfind('\n') + 1)));
-  HONE_TRY(const FileDescriptor lock, lock_dataset(to));
+  HONE_TRY(const FileDescriptor lock, lock_dataset(to, O_CREAT));
   std::ofstream out(to, std::ios::binary);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   out.flush();

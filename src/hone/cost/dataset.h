@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "hone/cost/cost_model.h"
@@ -58,16 +59,23 @@ struct Dataset {
   std::vector<std::string> targets;
   std::vector<DatasetTask> tasks;
   std::vector<DatasetProgram> programs;
+  /// Why programs failed, by program and target.
+  std::map<std::pair<std::size_t, std::size_t>, std::string> reasons = {};
 
   std::optional<std::size_t> find_target(std::string_view target) const;
+  /// The places of the targets with these texts, or with these parts of their texts, which must be in one target alone;
+  /// of no text: of all.
+  Result<std::vector<std::size_t>> find_targets(const std::vector<std::string>& texts) const;
   /// What the fastest program of a task took on a target; infinity if none ran.
   double best_seconds(std::size_t task, std::size_t target) const;
+  /// Whether a program of a task ran on any target.
+  bool has_run(std::size_t task) const;
   /// How fast a program is, as a share of the fastest of its task: 0 if it failed, NaN if it was not measured.
   double label(const DatasetProgram& program, std::size_t target) const;
 };
 
 /// Networks whose tasks are never trained on: those that the publication tests with, however they are spelt and
-/// whatever version or size follows ("ResNet50-v1.5", "mobilenetv2-12", "bert_base@batch=4").
+/// whatever words follow ("ResNet50-v1.5", "mobilenetv2-12", "bert-base-uncased", "bert_base@batch=4").
 bool is_test_network(std::string_view network);
 /// Whether a task is for testing: it occurs in such a network, whatever other networks it occurs in.
 bool is_test_task(const DatasetTask& task);
@@ -83,8 +91,8 @@ Result<std::size_t> pack_dataset(const std::filesystem::path& from, const std::f
 /// reading it is always possible.
 class DatasetFile {
  public:
-  /// Opens a file to go on with it, or makes a new one. Compressed files are not written to, and neither are those that
-  /// are open already, here or in another process.
+  /// Opens a file to go on with it; one that does not exist is made when something is added. Compressed files are not
+  /// written to, and neither are those that are open already, here or in another process.
   static Result<DatasetFile> open(const std::filesystem::path& file);
 
   const Dataset& data() const { return data_; }
@@ -105,9 +113,11 @@ class DatasetFile {
  private:
   DatasetFile(std::filesystem::path path, FileDescriptor lock, Dataset data);
   Result<void> write(const std::string& line);
+  /// Makes the file if it does not exist, and turns to its end.
+  Result<void> begin_writing();
 
   std::filesystem::path path_;
-  FileDescriptor lock_;
+  FileDescriptor lock_;  ///< none: the file does not exist yet
   Dataset data_;
   std::unordered_map<std::string, std::size_t> tasks_;  ///< by key
   std::ofstream out_;

@@ -34,7 +34,8 @@ Item& at_place(std::vector<Item>& items, const Json& place, std::string_view wha
 class LineReader {
  public:
   void read(std::string_view line) {
-    const Json item = Json::parse(line);
+    const Json item = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (item.is_discarded()) throw_no_json(line);
     if (!is_headed_) return read_head(item);
     if (!item.is_object() || item.size() != 1) throw std::runtime_error("an object with one field is expected");
     const auto field = item.begin();
@@ -60,6 +61,17 @@ class LineReader {
   Dataset take() { return std::move(data_); }
 
  private:
+  /// Labels that are no numbers, such as nan, are no JSON either.
+  [[noreturn]] static void throw_no_json(std::string_view line) {
+    constexpr std::string_view kLabel = R"({"label":[)";
+    if (!line.starts_with(kLabel)) throw std::runtime_error("the line is no JSON");
+    throw_no_label(line.substr(kLabel.size() - 1, line.rfind(']') - kLabel.size() + 2));
+  }
+  [[noreturn]] static void throw_no_label(std::string_view label) {
+    throw std::runtime_error(fmt::format(
+        "label {} is wrong, expected [program, target, nanoseconds above 0 or a text that says why it failed]", label));
+  }
+
   void read_head(const Json& item) {
     if (!item.is_object() || item.value("format", "") != "hone data set")
       throw std::runtime_error("this is not a data set of hone");
@@ -104,14 +116,16 @@ class LineReader {
     DatasetProgram& program = at_place(data_.programs, item.at(0), "program");
     double& seconds = at_place(program.seconds, item.at(1), "target");
     const Json& found = item.at(2);
+    const auto place = std::pair(item.at(0).get<std::size_t>(), item.at(1).get<std::size_t>());
     if (found.is_string()) {
       seconds = kFailed;
+      data_.reasons[place] = found.get<std::string>();
       return;
     }
-    const double ns = found.get<double>();
-    if (!(ns > 0) || !std::isfinite(ns))
-      throw std::runtime_error(fmt::format("a program took {} ns, expected a number above 0", ns));
+    const double ns = found.is_number() ? found.get<double>() : 0;
+    if (!(ns > 0) || !std::isfinite(ns)) throw_no_label(item.dump());
     seconds = ns / kNsPerSecond;
+    data_.reasons.erase(place);
   }
 
   Dataset data_;

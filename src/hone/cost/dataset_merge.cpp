@@ -45,13 +45,14 @@ class DatasetMerger {
     std::unordered_map<std::string, std::size_t> known;
     for (const std::size_t program : into_.data().tasks[place].programs)
       known.emplace(into_.data().programs[program].hash, program);
-    for (const std::size_t program : task.programs) HONE_TRY(add_program(task, place, from_.programs[program], known));
+    for (const std::size_t program : task.programs) HONE_TRY(add_program(task, place, program, known));
     if (is_new && !task.done.empty()) HONE_TRY(into_.finish_task(place, task.done));
     return {};
   }
 
-  Result<void> add_program(const DatasetTask& task, std::size_t place, const DatasetProgram& program,
+  Result<void> add_program(const DatasetTask& task, std::size_t place, std::size_t from,
                            std::unordered_map<std::string, std::size_t>& known) {
+    const DatasetProgram& program = from_.programs[from];
     const std::optional<std::size_t> algorithm = find_algorithm(task, into_.data().tasks[place], program.algorithm);
     if (!algorithm) {
       ++counts_.left_out;
@@ -69,7 +70,9 @@ class DatasetMerger {
     for (std::size_t t = 0; t < targets_.size(); ++t) {
       const double seconds = program.seconds[t];
       if (std::isnan(seconds) || !std::isnan(into_.data().programs[found->second].seconds[targets_[t]])) continue;
-      HONE_TRY(into_.add_label(found->second, targets_[t], seconds));
+      const auto reason = from_.reasons.find({from, t});
+      HONE_TRY(into_.add_label(found->second, targets_[t], seconds,
+                               reason == from_.reasons.end() ? "failed" : reason->second));
       ++counts_.labels;
     }
     return {};

@@ -11,7 +11,7 @@ struct MergeCounts {
 };
 
 /// Adds to a data set what another one holds. Targets are known by their text, tasks by their key, programs by their
-/// task and hash; what was measured already stays. Why programs failed is not taken over.
+/// task and hash; what was measured already stays.
 Result<MergeCounts> merge_dataset(const Dataset& from, DatasetFile& into);
 
 }  // namespace hone::cost

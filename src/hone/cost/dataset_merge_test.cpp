@@ -76,6 +76,15 @@ TEST_F(DatasetMerge, AgainAddsNothing) {
   EXPECT_EQ(merged().programs[0].seconds[0], kFailed);
 }
 
+TEST_F(DatasetMerge, KeepsWhyProgramsFailed) {
+  Dataset data = collected("one", {"a", "b"}, kFailed);
+  data.reasons = {{{0, 0}, "compile error"}, {{1, 0}, "timeout"}};
+  ASSERT_TRUE(merge(collected("one", {"c"}, 1e-6)));
+  ASSERT_TRUE(merge(data));
+  EXPECT_EQ(merged().reasons, (std::map<std::pair<std::size_t, std::size_t>, std::string>{{{1, 0}, "compile error"},
+                                                                                          {{2, 0}, "timeout"}}));
+}
+
 TEST_F(DatasetMerge, LeavesOutProgramsOfAlgorithmsThatAreNotKnown) {
   ASSERT_TRUE(merge(collected("one", {"a"}, 1e-6)));
   Dataset other = collected("two", {"b"}, 1e-6);

@@ -1,6 +1,7 @@
 #include "hone/cost/dataset.h"
 
 #include <cmath>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <iterator>
@@ -75,6 +76,25 @@ TEST_F(DatasetTest, WhatWasAddedIsRead) {
   EXPECT_EQ(data.programs[1].algorithm, 1u);
   EXPECT_THAT(data.programs[1].trace, HasSubstr("parallel"));
   EXPECT_DOUBLE_EQ(data.programs[0].seconds[1], 123.4e-9);
+  ASSERT_EQ(data.reasons.size(), 1u);
+  EXPECT_EQ(data.reasons.at({2, 0}), "timeout");
+}
+
+TEST_F(DatasetTest, AFileIsMadeWhenSomethingIsAdded) {
+  {
+    DatasetFile file = DatasetFile::open(file_).value();
+    EXPECT_FALSE(std::filesystem::exists(file_));
+    DatasetFile other = DatasetFile::open(file_).value();
+    ASSERT_TRUE(file.note("machine", "this"));
+    EXPECT_TRUE(std::filesystem::exists(file_));
+    EXPECT_THAT(other.note("machine", "that").error().message, HasSubstr("is being written to already"));
+  }
+  EXPECT_EQ(read_dataset(file_)->notes.at("machine"), "this");
+  put("");
+  ASSERT_TRUE(DatasetFile::open(file_)->note("machine", "this"));
+  EXPECT_EQ(read_dataset(file_)->notes.at("machine"), "this") << "an empty file is as good as none";
+  EXPECT_THAT(DatasetFile::open("/nowhere/data.jsonl")->note("machine", "this").error().message,
+              HasSubstr("cannot write '/nowhere/data.jsonl': No such file"));
 }
 
 TEST_F(DatasetTest, LabelsAreSharesOfTheFastest) {
@@ -85,6 +105,17 @@ TEST_F(DatasetTest, LabelsAreSharesOfTheFastest) {
   EXPECT_DOUBLE_EQ(data.label(data.programs[1], 0), 0.25);
   EXPECT_EQ(data.label(data.programs[2], 0), 0) << "it failed";
   EXPECT_TRUE(std::isnan(data.label(data.programs[1], 1))) << "it was not measured";
+}
+
+TEST(Dataset, TargetsAreFoundByPartsOfTheirTexts) {
+  Dataset data;
+  data.targets = {"llvm", "llvm -mcpu=a", "llvm -mcpu=b"};
+  const auto find = [&](const std::vector<std::string>& texts) { return data.find_targets(texts).value(); };
+  EXPECT_EQ(find({}), (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(find({"=b", "llvm"}), (std::vector<std::size_t>{2, 0}));
+  EXPECT_EQ(data.find_targets({"-mcpu"}).error().message,
+            "target '-mcpu' is in 2 targets of the data set, expected one of: llvm; llvm -mcpu=a; llvm -mcpu=b");
+  EXPECT_THAT(data.find_targets({"gpu"}).error().message, HasSubstr("'gpu' is in 0 targets"));
 }
 
 TEST_F(DatasetTest, GoesOnAfterALineThatWasCutOff) {
@@ -103,7 +134,8 @@ TEST_F(DatasetTest, GoesOnAfterALineThatWasCutOff) {
 
 TEST_F(DatasetTest, HasOneWriterAtATime) {
   {
-    const DatasetFile first = DatasetFile::open(file_).value();
+    DatasetFile first = DatasetFile::open(file_).value();
+    ASSERT_TRUE(first.note("machine", "this"));
     const Result<DatasetFile> second = DatasetFile::open(file_);
     ASSERT_FALSE(second);
     EXPECT_THAT(second.error().message, HasSubstr(file_.string()));
@@ -135,17 +167,73 @@ TEST_F(DatasetTest, PackedItIsSmallerAndTheSame) {
 }
 
 TEST_F(DatasetTest, ATaskOfATestNetworkIsForTesting) {
-  EXPECT_TRUE(is_test_network("resnet50"));
-  EXPECT_TRUE(is_test_network("bert_tiny@batch=4"));
-  for (const char* spelt : {"ResNet-50", "resnet50-v1-12", "resnet50_v1.5", "mobilenetv2-7", "MobileNet_V2_1.0_224",
-                            "resnext50_32x4d", "bert-base", "BERT-tiny-128"})
-    EXPECT_TRUE(is_test_network(spelt)) << spelt;
-  for (const char* other : {"resnet18", "resnet500", "mobilenet_v3", "wide_resnet50_2", "bert_large", "gpt2", "v2", ""})
-    EXPECT_FALSE(is_test_network(other)) << other;
   DatasetTask both = task("key", "resnet18");
   EXPECT_FALSE(is_test_task(both));
   both.networks["mobilenet_v2"] = 1;
   EXPECT_TRUE(is_test_task(both));
+}
+
+TEST(TestNetwork, IsKnownHoweverItIsSpeltAndWhateverFollows) {
+  struct Case {
+    const char* network;
+    bool is_test;
+  };
+  constexpr Case kCases[] = {
+      {"resnet50", true},
+      {"ResNet-50", true},
+      {"resnet50@batch=2", true},
+      {"resnet50-v1-12", true},
+      {"resnet50_v1_5", true},
+      {"ResNet50-v1.5", true},
+      {"resnet50v2", true},
+      {"resnet50-opset17", true},
+      {"resnet50_Opset18_timm", true},
+      {"resnet50.quant", true},
+      {"resnet50 (int8)", true},
+      {"resnet-50-1", true},
+      {"mobilenetv2-7", true},
+      {"mobilenetv2", true},
+      {"MobileNet_V2_1.0_224", true},
+      {"mobilenet_v2_quantized", true},
+      {"resnext50", true},
+      {"resnext50_32x4d", true},
+      {"resnext50_32x4d_swsl", true},
+      {"bert-base", true},
+      {"bert_base@batch=4", true},
+      {"bert-base-uncased", true},
+      {"bert-base-cased-squad", true},
+      {"bert-base-multilingual-cased", true},
+      {"BERT-tiny-128", true},
+      {"bert_tiny@batch=4", true},
+      {"bert_tiny_finetuned@sequence=32", true},
+      {"resnet18", false},
+      {"resnet5", false},
+      {"resnet500", false},
+      {"resnet501", false},
+      {"resnet50d", false},
+      {"resnet152", false},
+      {"resnet-18-50", false},
+      {"wide_resnet50_2", false},
+      {"resnext101_32x8d", false},
+      {"mobilenet", false},
+      {"mobilenet_v1", false},
+      {"mobilenet_v3", false},
+      {"mobilenetv3-large", false},
+      {"mobilenetv20", false},
+      {"bert", false},
+      {"bert_large_uncased", false},
+      {"bert_mini", false},
+      {"bert_basement", false},
+      {"roberta-base", false},
+      {"distilbert-base-uncased", false},
+      {"llama_tiny", false},
+      {"gpt2", false},
+      {"other@resnet50", false},
+      {"v2", false},
+      {"bert@base", false},
+      {"", false},
+  };
+  for (const Case& one : kCases) EXPECT_EQ(is_test_network(one.network), one.is_test) << one.network;
 }
 
 TEST_F(DatasetTest, WrongLinesAreErrorsThatNameThem) {
@@ -161,10 +249,12 @@ TEST_F(DatasetTest, WrongLinesAreErrorsThatNameThem) {
   EXPECT_THAT(with(R"({"label":[9,0,5]})"), HasSubstr("line 14: program 9 is meant, there are 3"));
   EXPECT_THAT(with(R"({"program":{"task":0,"algorithm":1,"hash":"x","for":2}})"), HasSubstr("target 2 is meant"));
   EXPECT_THAT(with(R"({"label":[0,7,5]})"), HasSubstr("target 7 is meant, there are 2"));
-  EXPECT_THAT(with(R"({"label":[0,0,0]})"), HasSubstr("0 ns, expected a number above 0"));
-  EXPECT_THAT(with(R"({"label":[0,0,-3]})"), HasSubstr("above 0"));
-  EXPECT_THAT(with(R"({"label":[0,0,null]})"), HasSubstr("line 14"));
-  EXPECT_THAT(with(R"({"label":[0,0,NaN]})"), HasSubstr("line 14"));
+  EXPECT_THAT(with(R"({"label":[0,0,0]})"),
+              HasSubstr("line 14: label [0,0,0] is wrong, expected [program, target, nanoseconds above 0 or a text"));
+  for (const char* label : {"[0,0,-3]", "[0,0,null]", "[0,0,NaN]", "[0,0,-nan]", "[0,0,Infinity]", "[0,0,true]"})
+    EXPECT_THAT(with(fmt::format(R"({{"label":{}}})", label)),
+                HasSubstr(fmt::format("line 14: label {} is wrong", label)));
+  EXPECT_THAT(with(R"({"label":[0,0,1e999]})"), HasSubstr("line 14"));
   EXPECT_THAT(with(R"({"program":{"task":0,"algorithm":2}})"), HasSubstr("algorithm 2 is meant, there are 2"));
   put("{\"format\":\"hone data set\",\"version\":2}\n");
   EXPECT_THAT(read_error(), HasSubstr("has version 2, this hone reads 1"));

@@ -117,16 +117,18 @@ struct TaskSamples {
   std::vector<std::size_t> rows, programs;  ///< how many rows each sample has
   std::size_t left_out = 0;
   std::string left_out_because;
+  bool has_failed = false;  ///< none of its programs ran
 };
 
 Result<TaskSamples> write_task(const Dataset& data, std::size_t task, ProgramWriter& writer) {
   TaskSamples samples;
-  std::vector<double> best;
-  for (std::size_t t = 0; t < data.targets.size(); ++t) best.push_back(data.best_seconds(task, t));
-  if (std::none_of(best.begin(), best.end(), [](double seconds) { return std::isfinite(seconds); })) {
-    log::debug("cost", "task {} is left out: all its programs failed", data.tasks[task].key);
+  if (!data.has_run(task)) {
+    log::debug("cost", "task {} is left out: none of its programs ran", data.tasks[task].key);
+    samples.has_failed = true;
     return samples;
   }
+  std::vector<double> best;
+  for (std::size_t t = 0; t < data.targets.size(); ++t) best.push_back(data.best_seconds(task, t));
   HONE_TRY(writer.begin(data, data.tasks[task]));
   for (const std::size_t place : data.tasks[task].programs) {
     const DatasetProgram& program = data.programs[place];
@@ -153,6 +155,12 @@ Result<TaskSamples> write_task(const Dataset& data, std::size_t task, ProgramWri
   return samples;
 }
 
+/// What is left out, behind an error that it may be the reason of.
+std::string left_out_after(const TrainingSet& set) {
+  const std::string text = set.left_out_text();
+  return text.empty() ? "" : "; " + text;
+}
+
 /// Labels of a target without which there is nothing to compare.
 constexpr std::size_t kFewestLabels = 2;
 
@@ -165,8 +173,13 @@ std::size_t TrainingSet::count_labels(std::size_t target) const {
 }
 
 std::string TrainingSet::left_out_text() const {
-  if (left_out == 0) return "";
-  return fmt::format("{} program{} left out: {}", left_out, left_out == 1 ? " is" : "s are", left_out_because);
+  const auto text = [](std::size_t count, std::string_view what, std::string_view why) {
+    return fmt::format("{} {}{} left out: {}", count, what, count == 1 ? " is" : "s are", why);
+  };
+  std::string all;
+  if (left_out > 0) all = text(left_out, "program", left_out_because);
+  if (failed_tasks > 0) all += (all.empty() ? "" : "; ") + text(failed_tasks, "task", "no program ran on any target");
+  return all;
 }
 
 void TrainingSet::copy_sentence(std::size_t sample, std::size_t target, std::span<float> to) const {
@@ -210,24 +223,25 @@ Result<TrainingSet> make_training_set(const Dataset& data, std::string_view lang
     set.tasks.insert(set.tasks.end(), task.programs.size(), static_cast<std::uint32_t>(wanted[i]));
     if (set.left_out == 0) set.left_out_because = task.left_out_because;
     set.left_out += task.left_out;
+    set.failed_tasks += task.has_failed ? 1 : 0;
     for (const std::size_t rows : task.rows) set.first_rows.push_back(set.first_rows.back() + rows);
     samples[i] = {};
   }
   const char* name = part == Part::Test ? "testing" : "training";
   if (tasks == 0)
-    return error(ErrorCode::InvalidArgument, "the data set has no task for {} with a program that ran{}{}", name,
-                 set.left_out == 0 ? "" : "; ", set.left_out_text());
+    return error(ErrorCode::InvalidArgument, "the data set has no task for {} with a program that ran{}", name,
+                 left_out_after(set));
   if (tasks == 1 && part == Part::Training)
-    return error(ErrorCode::InvalidArgument, "the data set has one task for training, at least 2 are needed");
+    return error(ErrorCode::InvalidArgument, "the data set has one task for training, at least 2 are needed{}",
+                 left_out_after(set));
   return set;
 }
 
 Result<void> check_labels(const Dataset& data, const TrainingSet& samples, std::span<const std::size_t> targets) {
   for (const std::size_t target : targets)
     if (const std::size_t labels = samples.count_labels(target); labels < kFewestLabels)
-      return error(ErrorCode::InvalidArgument, "target '{}' has {} labels for training, expected at least {}{}{}",
-                   data.targets[target], labels, kFewestLabels, samples.left_out == 0 ? "" : "; ",
-                   samples.left_out_text());
+      return error(ErrorCode::InvalidArgument, "target '{}' has {} labels for training, expected at least {}{}",
+                   data.targets[target], labels, kFewestLabels, left_out_after(samples));
   return {};
 }
 

@@ -28,11 +28,12 @@ struct TrainingSet {
   std::vector<std::size_t> programs;    ///< for each sample its program, by place in the data set
   std::size_t left_out = 0;             ///< programs of which no sentence can be made
   std::string left_out_because = {};    ///< of the first of them
+  std::size_t failed_tasks = 0;         ///< tasks that are left out, as none of their programs ran on any target
 
   std::size_t size() const { return tasks.size(); }
   float label(std::size_t sample, std::size_t target) const { return labels[sample * targets + target]; }
   std::size_t count_labels(std::size_t target) const;
-  /// "3 programs are left out: " and why; empty if none is.
+  /// "3 programs are left out: " and why, and so for tasks; empty if nothing is.
   std::string left_out_text() const;
   /// Copies a sentence as it is for a target, filled up with zeros.
   void copy_sentence(std::size_t sample, std::size_t target, std::span<float> to) const;

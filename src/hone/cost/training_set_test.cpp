@@ -102,10 +102,25 @@ TEST_F(TrainingSetTest, SaysWhatAProgramIsOnEachTarget) {
 
 TEST_F(TrainingSetTest, LeavesOutTasksThatAllFailed) {
   for (const std::size_t program : data_.tasks[0].programs) data_.programs[program].seconds = {kFailed, kFailed};
-  EXPECT_THAT(message(), HasSubstr("one task for training, at least 2 are needed"));
+  EXPECT_EQ(message(),
+            "the data set has one task for training, at least 2 are needed; "
+            "1 task is left out: no program ran on any target");
+  data_.programs[3].trace = "[]x";
+  EXPECT_THAT(message(), HasSubstr("; 1 program is left out: "));
+  EXPECT_THAT(message(), HasSubstr("; 1 task is left out: "));
   for (DatasetProgram& program : data_.programs) program.seconds = {kFailed, kFailed};
-  EXPECT_THAT(message(), HasSubstr("no task for training with a program that ran"));
+  EXPECT_THAT(message(), HasSubstr("no task for training with a program that ran; 2 tasks are left out: "));
   EXPECT_THAT(message(Part::Test), HasSubstr("no task for testing"));
+}
+
+TEST_F(TrainingSetTest, TellsOfFailedTasksBesideOthers) {
+  add_task("train c", "vgg16", 80);
+  for (const std::size_t program : data_.tasks[3].programs) data_.programs[program].seconds = {kFailed, kNotMeasured};
+  const TrainingSet set = make_training_set(data_, "stores", Part::Training).value();
+  EXPECT_EQ(set.size(), 6u);
+  EXPECT_EQ(set.failed_tasks, 1u);
+  EXPECT_EQ(set.left_out_text(), "1 task is left out: no program ran on any target");
+  EXPECT_EQ(make_training_set(data_, "stores", Part::Test)->left_out_text(), "");
 }
 
 TEST_F(TrainingSetTest, ATargetOnWhichNothingRanHasNoLabels) {

@@ -40,6 +40,12 @@ TEST(Statistics, PValuesAreThoseOfTheTextbooks) {
   EXPECT_NEAR(welch_p_value(a, c), 0.10753119493063545, 1e-9);
 }
 
+TEST(Statistics, StudentsTestIsThatOfDropletSearch) {
+  EXPECT_NEAR(student_p_value(List{1.00, 1.02, 1.01}, List{0.97, 0.99, 0.98}), 0.02131, 5e-6);
+  EXPECT_NEAR(student_p_value(List{1.00, 1.05, 0.98}, List{0.97, 1.01, 0.99}), 0.4481, 5e-5);
+  EXPECT_NEAR(student_p_value(List{2.0, 2.1}, List{1.0, 1.1}), 0.004963, 5e-7);
+}
+
 TEST(Statistics, SamplesWithoutSpreadAreDecidedByTheirMeans) {
   EXPECT_EQ(welch_p_value(List{5, 5, 5}, List{5, 5, 5}), 1);
   EXPECT_EQ(welch_p_value(List{5, 5, 5}, List{6, 6, 6}), 0);

@@ -392,12 +392,18 @@ class Collector {
       const measure::MeasureResult& result = results[i];
       if (result.status == measure::TrialStatus::NotRun) continue;
       ++progress_.measured;
-      progress_.failures += result.is_ok() ? 0 : 1;
+      if (!result.is_ok()) count_failure(result);
       HONE_TRY(file_.add_label(programs[i]->place, target, result.is_ok() ? result.min_ns() * 1e-9 : cost::kFailed,
                                measure::to_string(result.status)));
     }
     tell();
     return {};
+  }
+
+  void count_failure(const measure::MeasureResult& result) {
+    ++progress_.failures;
+    CollectFailures& alike = progress_.reasons[std::string(measure::to_string(result.status))];
+    if (alike.count++ == 0) alike.first_message = result.message;
   }
 
   void tell() {

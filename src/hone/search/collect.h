@@ -27,13 +27,20 @@ struct CollectTask {
   std::map<std::string, double> networks;  ///< how often a run of each network calls it
 };
 
+/// Trials that failed for the same reason.
+struct CollectFailures {
+  std::int64_t count = 0;
+  std::string first_message;  ///< for people
+};
+
 /// Where collecting stands.
 struct CollectProgress {
-  std::size_t wanted = 0;                   ///< programs of each task in the pass under way
-  std::size_t tasks = 0, done = 0;          ///< tasks in all, and those that want no more in this pass
-  std::int64_t measured = 0, failures = 0;  ///< of this run
-  double elapsed_s = 0, left_s = 0;         ///< left: estimated from what was done in this run
-  std::string task = {};                    ///< the one under way
+  std::size_t wanted = 0;                               ///< programs of each task in the pass under way
+  std::size_t tasks = 0, done = 0;                      ///< tasks in all, and those that want no more in this pass
+  std::int64_t measured = 0, failures = 0;              ///< of this run
+  double elapsed_s = 0, left_s = 0;                     ///< left: estimated from what was done in this run
+  std::string task = {};                                ///< the one under way
+  std::map<std::string, CollectFailures> reasons = {};  ///< why trials of this run failed, as labels say it
 };
 
 struct CollectOptions {

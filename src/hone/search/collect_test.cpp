@@ -192,6 +192,19 @@ TEST_F(CollectTest, ATaskWithNothingToDecideIsNotSlow) {
   EXPECT_EQ(cost::read_dataset(file_)->tasks.at(0).done, "exhausted");
 }
 
+TEST_F(CollectTest, SaysWhyTrialsFailed) {
+  if (codegen::host_target().arch != codegen::Arch::X86_64) GTEST_SKIP() << "the target is an x86";
+  options_.targets[1] = codegen::parse_target("cpu -mattr=+fma4 -threads=1").value();
+  const Result<CollectProgress> end = run({collected_product(13, 48, 17)});
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(end->failures, end->measured / 2);
+  ASSERT_EQ(end->reasons.size(), 1u);
+  const auto& [reason, failures] = *end->reasons.begin();
+  EXPECT_EQ(reason, "compile error");
+  EXPECT_EQ(failures.count, end->failures);
+  EXPECT_THAT(failures.first_message, HasSubstr("needs fma4, which this machine lacks"));
+}
+
 TEST_F(CollectTest, WantsATarget) {
   options_.targets.clear();
   EXPECT_THAT(run({collected_product(4, 4, 4)}).error().message, HasSubstr("no target"));
