@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "model.h"
 
 #include "hone/measure/peak.h"
+#include "hone/network_model.h"
 #include "hone/search/presets.h"
 
 namespace hone::command {
@@ -351,8 +353,7 @@ Action add_tune(CLI::App& parser) {
   add_text(parser, "--search", options->search, "exhaustive|random|grid|genetic|annealing|evolutionary|droplet",
            "where to look next (the preset's)");
   add_text(parser, "--cost-model", options->cost_model,
-           "auto|tlp|mtl|gbt|none|random|ansor|rank-knob|rank-itervar|rank-curve|regression-knob|regression-itervar|"
-           "regression-curve",
+           fmt::format("{}", fmt::join(any_cost_model_names(), "|")).c_str(),
            "what looks fast; auto: a trained network, corrected by boosted trees as soon as something is measured (the "
            "preset's)");
   add_text(parser, "--cost-model-file", options->cost_model_file, "FILE",
