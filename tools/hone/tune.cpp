@@ -56,9 +56,7 @@ class ProgressView {
 
   void show(const search::TuneProgress& progress) {
     if (progress.tasks.empty()) return;
-    constexpr double kTerminalPause = 0.1, kPlainPause = 5;
-    const double pause = is_terminal_ ? kTerminalPause : kPlainPause;
-    if (!is_json_ && has_line_ && progress.elapsed_s - last_s_ < pause) return;
+    if (!is_json_ && has_line_ && progress.elapsed_s - last_s_ < pause()) return;
     last_s_ = progress.elapsed_s;
     if (is_json_) {
       const search::TaskProgress& task = progress.tasks[progress.current];
@@ -90,19 +88,25 @@ class ProgressView {
       fmt::print("{}\n", nlohmann::json{{"finals", finals.stage},
                                         {"elapsed_s", finals.elapsed_s},
                                         {"variants", finals.variants},
+                                        {"left_s", number(finals.left_s)},
                                         {"rounds", finals.rounds}}
                              .dump());
       std::fflush(stdout);
       return;
     }
-    if (!is_terminal_ && finals.stage == stage_) return;
+    if (finals.stage == stage_ && finals.elapsed_s - last_finals_s_ < pause()) return;
     stage_ = finals.stage;
-    const std::string rounds = is_terminal_ && finals.rounds > 0 ? fmt::format(", round {}", finals.rounds) : "";
-    print(fmt::format("finals within the model: {}, {} variants{}", finals.stage, finals.variants, rounds));
+    last_finals_s_ = finals.elapsed_s;
+    const std::string rounds = finals.rounds > 0 ? fmt::format(", round {}", finals.rounds) : "";
+    const std::string left = std::isfinite(finals.left_s) ? fmt::format(", {} left", time_text(finals.left_s)) : "";
+    print(fmt::format("finals within the model: {}, {} variants{}{}", finals.stage, finals.variants, rounds, left));
   }
 
  private:
   void print(const std::string& text) {
+  /// Seconds between two lines about much the same.
+  double pause() const { return is_terminal_ ? 0.1 : 5; }
+
     has_line_ = true;
     fmt::print(stderr, "{}{}{}", is_terminal_ ? "\r" : "", text, is_terminal_ ? "\033[K" : "\n");
     std::fflush(stderr);
@@ -128,7 +132,7 @@ class ProgressView {
   }
 
   bool is_json_, is_terminal_, has_line_ = false;
-  double peak_, last_s_ = 0;
+  double peak_, last_s_ = 0, last_finals_s_ = 0;
   std::string stage_;  ///< of the finals
 };
 
