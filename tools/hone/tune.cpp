@@ -22,6 +22,7 @@
 #include "hone/measure/peak.h"
 #include "hone/network_model.h"
 #include "hone/search/presets.h"
+#include "hone/tasks.h"
 
 namespace hone::command {
 namespace {
@@ -87,8 +88,8 @@ class ProgressView {
     if (is_json_) {
       fmt::print("{}\n", nlohmann::json{{"finals", finals.stage},
                                         {"elapsed_s", finals.elapsed_s},
-                                        {"variants", finals.variants},
                                         {"left_s", number(finals.left_s)},
+                                        {"variants", finals.variants},
                                         {"rounds", finals.rounds}}
                              .dump());
       std::fflush(stdout);
@@ -103,10 +104,10 @@ class ProgressView {
   }
 
  private:
-  void print(const std::string& text) {
   /// Seconds between two lines about much the same.
   double pause() const { return is_terminal_ ? 0.1 : 5; }
 
+  void print(const std::string& text) {
     has_line_ = true;
     fmt::print(stderr, "{}{}{}", is_terminal_ ? "\r" : "", text, is_terminal_ ? "\033[K" : "\n");
     std::fflush(stderr);
@@ -196,7 +197,7 @@ void show_report(const ModelTuneReport& report, const TuneOptions& options, cons
   const search::TuneProgress& progress = report.progress;
   fmt::print("{} on {}: {} trials of {} tasks in {}{}\n", options.model.model, target, progress.trials,
              progress.tasks.size(), time_text(progress.elapsed_s), end_text(report, options.target_latency));
-  show_tasks(report, peak);
+  if (!progress.tasks.empty()) show_tasks(report, peak);
   if (report.transferred > 0) fmt::print("the cost model began with {} trials of other tasks\n", report.transferred);
   if (progress.best_ns() > 0)
     fmt::print("kernels in all: {} ms before, {} ms now\n", ms_text(progress.first_ns() * 1e-6),
@@ -240,6 +241,25 @@ void show_report_json(const ModelTuneReport& report, double peak) {
           task.update({{"is_default", decision.is_default}, {"is_changed", decision.is_changed}});
   }
   fmt::print("{}\n", whole.dump());
+}
+
+/// Says what the result is good for: the command that runs it, or why there is none.
+Result<void> show_use(const ModelTuneReport& report, const Session& session, std::span<const Value> inputs,
+                      const TuneOptions& options, const std::string& space, const std::string& file) {
+  const std::vector<search::TaskProgress>& tasks = report.progress.tasks;
+  if (tasks.empty()) {
+    HONE_TRY(const std::vector<TaskUse> uses, session.tasks(inputs));
+    if (uses.empty())
+      fmt::print("nothing to tune: a run on these inputs calls no compiled kernels\n");
+    else
+      fmt::print("nothing to tune: there is only one candidate for each of the {} kernels in the space '{}'\n",
+                 uses.size(), space);
+  } else if (std::all_of(tasks.begin(), tasks.end(), [](const auto& task) { return task.best.empty(); })) {
+    fmt::print("no kernel has a result yet; the trials are stored in {}\n", file);
+  } else {
+    fmt::print("stored in {}; from now on used by: {}\n", file, run_line(session, options.model));
+  }
+  return {};
 }
 
 /// "5ms" or "800us" in seconds; 0 for an empty text.
@@ -312,7 +332,7 @@ Result<void> run_tune(const TuneOptions& options) {
   if (!report.records_error.empty())
     return error(ErrorCode::Unsupported, "not everything that was found is stored: {}", report.records_error);
   if (!report.model_error.empty()) return error(ErrorCode::Unsupported, "{}", report.model_error);
-  if (!options.is_json) fmt::print("stored in {}; from now on used by: hone run {}\n", file, model.model);
+  if (!options.is_json) HONE_TRY(show_use(report, session, inputs, options, tuner.space, file));
   if (!options.is_json && !options.save_cost_model.empty())
     fmt::print("what the cost model learnt is in {}\n", options.save_cost_model);
   return {};
