@@ -39,7 +39,7 @@ struct SessionOptions {
   int threads = 0;     ///< including the caller's; 0: as many as the process may use
   std::string target;  ///< what to compile for, as `hone targets` prints it; empty: this machine
   /// The file of records that says what `hone tune` found; "default": the user's own (HONE_RECORDS, or hone/records.db
-  /// in the folder for data); empty: none, every kernel is the default one.
+  /// in the folder for data); "none" or empty: none, every kernel is the default one.
   std::string records = "default";
   /// What a kernel is that nothing is known of from tuning: "rules" asks nobody, "network" asks a trained network,
   /// which takes some 13 ms of loading a kernel, and 0.2 s once in a process.

@@ -28,6 +28,7 @@ class Options:
     threads: int
     target: str
     max_specializations: int
+    first_choice: str
     records: str
     keeps_tasks: bool
     def __init__(self) -> None: ...

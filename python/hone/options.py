@@ -29,7 +29,7 @@ class SessionOptions:
     def __init__(self) -> None:
         self.intra_op_num_threads: int = 0  #: threads of a run, the caller's included; 0: one per core
         self.target: str = ""  #: what to compile for, as `hone targets` prints it; empty: this machine
-        self.records: str = "default"  #: the file that says what tuning found; empty: every kernel is the default one
+        self.records: str = "default"  #: the file that says what tuning found; "none": every kernel is the default one
         self.first_choice: str = "rules"  #: what is not tuned: as rules say, or as a trained network predicts ("network")
         self.max_specializations: int = 64  #: how many combinations of input shapes are kept compiled
         self.inter_op_num_threads: int = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +22,29 @@ class TunedTask:
     default_ns: float  #: the time of the default kernel; within the running model, where the finals decided
     tuned_ns: float  #: the time of the one that is used from now on, in the same way
     candidate: str  #: what that is, as JSON
+    reused: str  #: what was known before: 'tuned' for this kernel, for a 'compatible' or the 'nearest' shape, or 'default'
+
+
+MOST_TRIALS = 1_000_000_000  #: as the command has it
+MOST_THREADS = 1024
+
+
+def _whole(name: str, given: int, most: int) -> int:
+    """The number, if it is one that an option allows."""
+    try:
+        number = operator.index(given)
+    except TypeError:
+        raise TypeError(f"{name} is {given!r}, allowed are whole numbers in 0..{most}") from None
+    if not 0 <= number <= most:
+        raise ValueError(f"{name} is {given}, allowed are whole numbers in 0..{most}")
+    return number
+
+
+def _seconds(name: str, given: float) -> float:
+    """The time, if it is one."""
+    if not 0 <= given < float("inf"):
+        raise ValueError(f"{name} is {given}, allowed are seconds above 0, or 0 for no limit")
+    return given
 
 
 def tune(
@@ -32,7 +56,7 @@ def tune(
     trials_per_task: int = 0,
     threads: int = 0,
     target: str = "",
-    records: str = "default",
+    records: str | os.PathLike[str] = "default",
     preset: str = "auto",
     space: str | None = None,
     search: str | None = None,
@@ -50,7 +74,7 @@ def tune(
 ) -> list[TunedTask]:
     """Searches for faster kernels of the model for inputs of the shapes of `feeds`, for so many seconds.
 
-    Every trial is kept in the file of records, so that a second call goes on where the first one ended, also after
+    0 seconds mean no limit. Every trial is kept in the file of records, so that a second call goes on where the first one ended, also after
     Ctrl-C. Sessions that are made afterwards use what was found. 0 trials mean as many as there is time for; `threads`
     and `target` are those of the sessions that shall use the result. `preset` names a space, search and cost model, as
     `hone tune --help` lists them; those that are named here replace the preset's. With `transfer`, the cost model
@@ -68,28 +92,31 @@ def tune(
     """
     if not 0 <= patience <= 1:
         raise ValueError(f"patience is {patience}, allowed are 0 to 1")
-    if not 0 <= target_latency < float("inf"):
-        raise ValueError(f"target_latency is {target_latency}, allowed are seconds above 0, or 0 for none")
+    file = os.fspath(records)
+    if file in ("", "none"):
+        raise ValueError(f"records is '{file}': tuning needs a file to keep its results in")
     options = _native.Options()
-    options.threads = threads
+    options.threads = _whole("threads", threads, MOST_THREADS)
     options.target = target
-    options.records = ""
+    options.records = "none"
     options.keeps_tasks = True
-    session = _native.Session.load(os.fspath(model), options)
     tuner = _native.TunerOptions()
-    tuner.seconds, tuner.trials, tuner.trials_per_task = seconds, trials, trials_per_task
-    tuner.seed, tuner.transfer = seed, transfer
+    tuner.seconds = _seconds("seconds", seconds)
+    tuner.trials = _whole("trials", trials, MOST_TRIALS)
+    tuner.trials_per_task = _whole("trials_per_task", trials_per_task, MOST_TRIALS)
+    tuner.seed, tuner.transfer = _whole("seed", seed, MOST_TRIALS), transfer
     tuner.cost_model_file, tuner.save_cost_model = os.fspath(cost_model_file), os.fspath(save_cost_model)
-    tuner.target_seconds, tuner.crossover = target_latency, crossover
+    tuner.target_seconds, tuner.crossover = _seconds("target_latency", target_latency), crossover
     tuner.use_preset(preset)
     replaced = {
         "space": space,
         "search": search,
         "cost_model": cost_model,
-        "explore": explore,
-        "early_stop": early_stop,
+        "explore": None if explore is None else _whole("explore", explore, MOST_TRIALS),
+        "early_stop": None if early_stop is None else _whole("early_stop", early_stop, MOST_TRIALS),
     }
     for name, given in replaced.items():
         if given is not None:
             setattr(tuner, name, given)
-    return [TunedTask(**task) for task in session.tune(feeds, records, tuner, finals, patience)]
+    session = _native.Session.load(os.fspath(model), options)
+    return [TunedTask(**task) for task in session.tune(feeds, file, tuner, finals, patience)]

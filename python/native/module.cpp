@@ -125,8 +125,7 @@ nb::list tune_session(const Session& session, const nb::dict& feeds, const std::
       .has_finals = has_finals, .patience = patience, .progress = [&](const FinalsProgress&) { look_for_signals(); }};
   Result<ModelTuneReport> report = [&]() -> Result<ModelTuneReport> {
     const nb::gil_scoped_release unlocked;
-    return tune(session, inputs, options, records_file == "default" ? measure::default_records_file() : records_file,
-                tuning);
+    return tune(session, inputs, options, measure::records_file(records_file), tuning);
   }();
   if (PyErr_Occurred()) throw nb::python_error();  // everything measured so far is in the records
   if (!report) raise(report.error());
@@ -146,6 +145,7 @@ nb::list tune_session(const Session& session, const nb::dict& feeds, const std::
     entry["default_ns"] = task.first_ns;
     entry["tuned_ns"] = task.best_ns;
     entry["candidate"] = task.best;
+    entry["reused"] = task.reused;
     tasks.append(entry);
   }
   return tasks;
@@ -206,7 +206,7 @@ NB_MODULE(_native, m) {
       .def_rw("max_specializations", &SessionOptions::max_specializations,
               "How many combinations of input shapes are kept compiled.")
       .def_rw("first_choice", &SessionOptions::first_choice, "What is not tuned: 'rules' or 'network'.")
-      .def_rw("records", &SessionOptions::records, "What tuning found: a file, 'default', or empty for none.")
+      .def_rw("records", &SessionOptions::records, "What tuning found: a file, 'default' or 'none'.")
       .def_rw("keeps_tasks", &SessionOptions::keeps_tasks, "Remember what kernels were compiled from, for tuning.");
 
   nb::class_<search::TunerOptions>(m, "TunerOptions", "How a model is tuned.")

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 
 #include "hone/kernel_cache.h"
@@ -126,6 +127,7 @@ class Finals {
   }
 
  private:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   /// Of the time that is left: for the variants; the rest is for the model as a whole, perhaps twice.
   static constexpr double kShareOfTiming = 0.5, kShareOfCheck = 0.6;
 
@@ -138,13 +140,37 @@ class Finals {
     return std::move(report_);
   }
 
-  double share_of_rest(double share) const {
-    if (options_.seconds <= 0) return std::numeric_limits<double>::infinity();
-    return std::max(0.0, options_.seconds - seconds_since(start_)) * share;
+  /// Of the time that is left, or will be in so many seconds.
+  double share_of_rest(double share, double in_s = 0) const {
+    if (options_.seconds <= 0) return kInfinity;
+    return std::max(0.0, options_.seconds - seconds_since(start_) - in_s) * share;
   }
 
-  void tell(const char* stage, std::size_t variants, std::size_t rounds) const {
-    if (options_.progress) options_.progress({stage, variants, rounds, seconds_since(start_)});
+  void tell(std::string_view stage, std::size_t variants, std::size_t rounds, double left_s) const {
+    if (options_.progress) options_.progress({std::string(stage), variants, rounds, seconds_since(start_), left_s});
+  }
+
+  /// How long `time` goes on if a round takes so long.
+  static double expected_seconds(double round_s, double seconds) {
+    const std::size_t fewest = std::isfinite(seconds) ? kFewest : kAimed;
+    const double wanted_s = std::max(std::min(seconds, kPlentySeconds), static_cast<double>(fewest) * round_s);
+    return std::min(wanted_s, static_cast<double>(kMost) * round_s);
+  }
+
+  /// How long it takes to check what comes of the variants, beginning in so many seconds with compiling it. A turn is
+  /// what a variant runs in a round.
+  double expected_check_seconds(double turn_s, double in_s) const {
+    constexpr double kRivals = 3;
+    return compile_s_ + expected_seconds(kRivals * turn_s, share_of_rest(kShareOfCheck, in_s + compile_s_));
+  }
+
+  /// What is left when `more` of so many variants are to be compiled.
+  double left_while_compiling(std::size_t variants, std::size_t more) const {
+    if (variants_.empty()) return kInfinity;
+    const double compile_s = compile_s_ * static_cast<double>(more);
+    const double timing_s =
+        expected_seconds(turn_s_ * static_cast<double>(variants), share_of_rest(kShareOfTiming, compile_s));
+    return compile_s + timing_s + expected_check_seconds(turn_s_, compile_s + timing_s);
   }
 
   /// Makes as many variants as there are candidates, and as there is memory and time for: each takes about as much as
@@ -166,14 +192,20 @@ class Finals {
                      "two variants of the model need more than half of the memory that is free");
       std::vector<std::size_t> choices;
       for (const FinalsTask& task : tasks_) choices.push_back(choice_of(task, number));
-      tell("compiling", number, 0);
+      tell("compiling", number, 0, left_while_compiling(wanted, wanted - number));
       Result<Variant> variant = Variant::make(session_, inputs_, tasks_, std::move(choices));
       if (!variant && number < 2) return std::move(variant).error();
       if (!variant) {
         log::warning("finals", "a variant is left out: {}", variant.error().message);
         continue;
       }
-      if (number == 0) { HONE_TRY(bytes, variant->constant_bytes(inputs_)); }
+      compile_s_ = seconds_since(start_) / static_cast<double>(number + 1);
+      if (number == 0) {
+        HONE_TRY(bytes, variant->constant_bytes(inputs_));
+        const Clock::time_point begin = Clock::now();
+        HONE_TRY(variant->run(inputs_, /*counts=*/false));
+        turn_s_ = seconds_since(begin) * (kRunsInRow + 1);
+      }
       variants_.push_back(*std::move(variant));
     }
     report_.variants = variants_.size();
@@ -181,7 +213,7 @@ class Finals {
   }
 
   /// Runs variants in turns, forwards and backwards, for so many seconds; gives the number of rounds that count.
-  Result<std::size_t> time(const char* stage, const std::vector<Variant*>& variants, double seconds) {
+  Result<std::size_t> time(std::string_view stage, const std::vector<Variant*>& variants, double seconds) {
     for (Variant* variant : variants) variant->forget();
     const Clock::time_point begin = Clock::now();
     const std::size_t fewest = std::isfinite(seconds) ? kFewest : kAimed;
@@ -195,7 +227,11 @@ class Finals {
           HONE_TRY(variant.run(inputs_, /*counts=*/run > 0));
         }
       }
-      tell(stage, variants.size(), round + 1);
+      const double mean_s = seconds_since(begin) / static_cast<double>(round + 1);
+      double left_s = std::max(0.0, expected_seconds(mean_s, seconds) - seconds_since(begin));
+      if (stage == "timing")
+        left_s += expected_check_seconds(mean_s / static_cast<double>(variants.size()), /*in_s=*/left_s);
+      tell(stage, variants.size(), round + 1, left_s);
     }
     return kMost;
   }
@@ -273,6 +309,7 @@ class Finals {
   const Clock::time_point start_ = Clock::now();
   std::vector<Variant> variants_;
   std::vector<std::vector<Samples>> samples_;  ///< of each task, by candidate
+  double compile_s_ = 0, turn_s_ = 0;          ///< of a variant: compiling it, and what it runs in a round
   FinalsReport report_;
 };
 

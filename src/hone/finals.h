@@ -32,6 +32,7 @@ struct FinalsProgress {
   std::size_t variants = 0;
   std::size_t rounds = 0;  ///< of this stage, so far
   double elapsed_s = 0;
+  double left_s = 0;  ///< estimated; infinite until the first variant is compiled
 };
 
 struct FinalsOptions {

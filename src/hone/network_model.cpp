@@ -1,6 +1,8 @@
 #include "hone/network_model.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <fmt/ranges.h>
 #include <list>
 
 #include "hone/cost/sentence.h"
@@ -97,8 +99,21 @@ Result<Network> load_network(const std::string& file) {
   return Network::parse(shipped_network(), "that comes with hone");
 }
 
+std::span<const std::string_view> any_cost_model_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all{"auto", "tlp", "mtl", "gbt"};
+    const std::span<const std::string_view> others = cost::cost_model_names();
+    all.insert(all.end(), others.begin(), others.end());
+    return all;
+  }();
+  return names;
+}
+
 Result<std::unique_ptr<cost::CostModel>> make_any_cost_model(std::string_view name, const cost::ModelOptions& options,
                                                              const codegen::Target& target, const std::string& file) {
+  const std::span<const std::string_view> names = any_cost_model_names();
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    return error(ErrorCode::NotFound, "there is no cost model '{}', only: {}", name, fmt::join(names, ", "));
   if (name == "gbt") return cost::make_cost_model("ansor", options);
   if (name != "tlp" && name != "mtl" && name != "auto") return cost::make_cost_model(name, options);
   HONE_TRY(Network network, load_network(file));

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,9 @@ Result<std::unique_ptr<cost::CostModel>> make_network_model(std::string_view nam
 
 /// The network of a file; of an empty name the one that HONE_COST_MODEL names, or else the one that comes with hone.
 Result<Network> load_network(const std::string& file = {});
+
+/// What make_any_cost_model knows, those that it adds to cost/ first.
+std::span<const std::string_view> any_cost_model_names();
 
 /// Cost models by name: "tlp" and "mtl" (two names of a network alone, by the head for the target; see head_for),
 /// "auto" (a network whose scores boosted trees correct as soon as something is measured), "gbt" (the trees alone), and

@@ -145,9 +145,8 @@ Result<Session> Session::make(graph::Graph graph, const SessionOptions& options)
     return error(ErrorCode::InvalidArgument, "first_choice is '{}', allowed are rules and network",
                  options.first_choice);
   }
-  shared.context = std::make_shared<RunnerContext>(
-      std::move(target), options.records == "default" ? measure::default_records_file() : options.records,
-      options.keeps_tasks, std::move(first));
+  shared.context = std::make_shared<RunnerContext>(std::move(target), measure::records_file(options.records),
+                                                   options.keeps_tasks, std::move(first));
   shared.context->max_specializations = std::max<std::size_t>(1, options.max_specializations);
   return make(std::move(graph), shared);
 }

@@ -1,5 +1,7 @@
 #include "hone/tuned.h"
 
+#include <utility>
+
 #include "hone/space/candidate.h"
 #include "hone/space/make_space.h"
 #include "hone/support/log.h"
@@ -30,9 +32,12 @@ std::optional<Chosen> Tuned::find(const space::Task& task, const codegen::Target
       log::warning("records", "tuning is not used: {}", opened.error().message);
   }
   if (!records_) return std::nullopt;
-  std::optional<search::Reused> found = search::find_reusable(*records_, task, target);
-  if (!found) return std::nullopt;
-  return Chosen{std::move(found->space), found->candidate, found->origin, std::move(found->record)};
+  Result<std::optional<search::Reused>> found = search::find_reusable(*records_, task, target);
+  if (!found && !std::exchange(has_warned_, true))
+    log::warning("records", "tuning is not used where it cannot be read: {}", found.error().message);
+  if (!found || !*found) return std::nullopt;
+  search::Reused& reused = **found;
+  return Chosen{std::move(reused.space), reused.candidate, reused.origin, std::move(reused.record)};
 }
 
 Chosen Tuned::choose(const space::Task& task, const codegen::Target& target) {

@@ -26,8 +26,8 @@ Chosen default_choice(const space::Task& task, const codegen::Target& target, co
 /// A candidate as it is stored. An error if its space has no such one.
 Result<Chosen> parse_choice(const std::string& candidate, const space::Task& task, const codegen::Target& target);
 
-/// Looks candidates up in a file of records, which is opened with the first question. Without a file, or with one that
-/// cannot be read, everything is as before any tuning. Thread-safe.
+/// Looks candidates up in a file of records, which is opened with the first question. Without a file, or where it
+/// cannot be read, which is warned about once, everything is as before any tuning. Thread-safe.
 class Tuned {
  public:
   /// `file` may be empty: no records.
@@ -44,7 +44,7 @@ class Tuned {
 
   std::mutex mutex_;
   std::string file_;
-  bool is_opened_ = false;
+  bool is_opened_ = false, has_warned_ = false;
   std::optional<measure::Records> records_;
   FirstChoice first_;
 };

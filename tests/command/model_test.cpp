@@ -10,6 +10,7 @@
 namespace hone::command {
 namespace {
 
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -129,7 +130,7 @@ TEST_F(HoneTune, FindsKernelsThatRunsThenUse) {
   const Outcome tuned = hone("tune dense.onnx --dim batch=5 --threads 1 --records r.db --trials 3");
   EXPECT_EQ(tuned.status, 0) << tuned.errors;
   for (const char* part : {"trials of 1 tasks", "default us", "MatMul+Relu: {", "\"space\":\"mapping\"",
-                           "kernels in all", "stored in r.db; from now on used by: hone run dense.onnx"})
+                           "kernels in all", "stored in r.db; from now on used by: hone run dense.onnx "})
     EXPECT_THAT(tuned.output, HasSubstr(part));
   EXPECT_THAT(hone("inspect dense.onnx --dim batch=5 --threads 1 --records r.db").output, HasSubstr("tuned"));
   EXPECT_THAT(hone("inspect dense.onnx --dim batch=7 --threads 1 --records r.db").output, HasSubstr("nearest"));
@@ -212,6 +213,7 @@ TEST_F(HoneTune, WritesJsonForMachines) {
     if (told.contains("finals")) {
       const std::string stage = told.at("finals");
       if (stages.empty() || stages.back() != stage) stages.push_back(stage);
+      if (stage == "timing") { EXPECT_GE(told.at("left_s"), 0) << line; }
       continue;
     }
     EXPECT_EQ(told.at("task"), "MatMul+Relu");
@@ -245,7 +247,7 @@ TEST_F(HoneTune, HoldsFinalsUnlessToldNotTo) {
   const Outcome with = hone(line + "--patience 0");
   EXPECT_EQ(with.status, 0) << with.errors;
   EXPECT_THAT(with.output, AllOf(HasSubstr("finals: 1 tasks"), HasSubstr("the model: "), HasSubstr(" ms by default")));
-  EXPECT_THAT(with.errors, AllOf(HasSubstr("finals within the model: compiling"), HasSubstr("timing")));
+  EXPECT_THAT(with.errors, AllOf(HasSubstr("finals within the model: compiling"), ContainsRegex("timing, .* left\n")));
   EXPECT_THAT(adopted(), HasSubstr("in the model"));
   EXPECT_THAT(hone("inspect dense.onnx --dim batch=5 --threads 1 --records r.db").output, HasSubstr("tuned"));
   const auto result = [&](const char* records) {

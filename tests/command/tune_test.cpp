@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "../error/onnx_writer.h"
 #include "command_runner.h"
+#include "npy.h"
 
 namespace hone::command {
 namespace {
@@ -31,6 +33,62 @@ class TuneCommand : public CommandTest {
 };
 
 constexpr const char* kBlind = "--search random --cost-model none ";
+
+/// The command that is printed at the end; empty if there is none.
+std::string run_line_of(const Outcome& outcome) {
+  const std::string before = "from now on used by: ";
+  const std::size_t begin = outcome.output.find(before);
+  if (begin == std::string::npos) return "";
+  return outcome.output.substr(begin + before.size(), outcome.output.find('\n', begin) - begin - before.size());
+}
+
+TEST_F(TuneCommand, EndsWithTheCommandThatRunsTheResult) {
+  ASSERT_TRUE(write_npy(path("the x.npy"), Tensor::of<float>({2, 3}, {1, 2, 3, -1, 0, 1})));
+  struct Case {
+    std::string options, line;
+  };
+  for (const Case& tried :
+       {Case{"--dim batch=5 --threads 1 --records r.db",
+             "hone run dense.onnx --dim batch=5 --threads 1 --records r.db --random"},
+        Case{"--shape x=4x3 --seed 7 --target 'cpu -threads=1' --records \"it's.db\"",
+             R"(hone run dense.onnx --shape x=4x3 --seed 7 --target 'cpu -threads=1' --records 'it'\''s.db' --random)"},
+        Case{"--input 'x=the x.npy' --records r.db", "hone run dense.onnx --input 'x=the x.npy' --records r.db"}}) {
+    const Outcome outcome = hone(std::string("tune dense.onnx --trials 2 --no-finals ") + kBlind + tried.options);
+    ASSERT_EQ(outcome.status, 0) << outcome.errors;
+    ASSERT_EQ(run_line_of(outcome), tried.line) << outcome.output;
+    const std::string arguments = tried.line.substr(std::string("hone run ").size());
+    EXPECT_EQ(hone("run " + arguments).status, 0);
+    const std::string inspected = arguments.substr(0, arguments.find(" --random"));
+    EXPECT_THAT(hone("inspect " + inspected).output, HasSubstr(" tuned ")) << tried.line;
+  }
+}
+
+TEST_F(TuneCommand, SaysWhyThereIsNothingToTune) {
+  using namespace onnx_writer;
+  write("same.onnx", model(Content{.nodes = {node("Identity", {"x"}, {"y"})},
+                                   .inputs = {value("x", kFloat, {4})},
+                                   .outputs = {value("y", kFloat, {4})}})
+                         .bytes());
+  const Outcome host = hone("tune same.onnx --threads 1 --records r.db --trials 2");
+  EXPECT_EQ(host.status, 0) << host.errors;
+  EXPECT_THAT(host.output, HasSubstr("nothing to tune: a run on these inputs calls no compiled kernels"));
+  EXPECT_EQ(run_line_of(host), "");
+
+  write("negative.onnx", model(Content{.nodes = {node("Neg", {"x"}, {"y"})},
+                                       .inputs = {value("x", kFloat, {})},
+                                       .outputs = {value("y", kFloat, {})}})
+                             .bytes());
+  const Outcome single = hone("tune negative.onnx --threads 1 --records r.db --trials 2 --space mapping");
+  EXPECT_EQ(single.status, 0) << single.errors;
+  EXPECT_THAT(
+      single.output,
+      HasSubstr("nothing to tune: there is only one candidate for each of the 1 kernels in the space 'mapping'"));
+  EXPECT_EQ(run_line_of(single), "");
+}
+
+TEST_F(TuneCommand, NamesAllCostModels) {
+  expect_refusal(tune("--cost-model foo"), {"'foo'", "auto, tlp, mtl, gbt, none, random, ansor, rank-knob"});
+}
 
 TEST_F(TuneCommand, EndsWithAReportForMachines) {
   for (const bool has_finals : {false, true}) {

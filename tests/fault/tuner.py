@@ -45,6 +45,7 @@ class Hone:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            start_new_session=True,
             **options,
         )
 
@@ -84,6 +85,8 @@ class Tuner:
         self.lines = 0
         self.trials = 0  # of this run
         self.finals = 0  # lines about the finals
+        self.stage = ""  # of the finals
+        self.last: dict[str, Any] = {}  # the report, at the end
         self.errors = ""
         self.process = hone.start("tune", *TUNE, "--records", "records.db", "--json", *arguments)
         self.readers = [threading.Thread(target=self._listen), threading.Thread(target=self._complain)]
@@ -98,6 +101,8 @@ class Tuner:
             told = json.loads(line)
             if "finals" in told:
                 self.finals += 1
+                self.stage = told["finals"]
+                self.last = told
                 continue
             self.first.setdefault(told["key"], told["task_trials"])
             self.announced[told["key"]] = told["task_trials"]
@@ -118,9 +123,18 @@ class Tuner:
         while self.lines < wanted and self.is_running():
             time.sleep(0.001)
 
+    def wait_for_stage(self, stage: str) -> None:
+        """Waits until the finals are that far, or the end."""
+        while self.stage != stage and self.is_running():
+            time.sleep(0.001)
+
     def workers(self) -> list[int]:
         """Its worker processes."""
         return [pid for pid in self.hone.processes() if pid != self.process.pid]
+
+    def interrupt(self) -> None:
+        """Presses Ctrl-C, which reaches all processes of a terminal's group."""
+        os.killpg(self.process.pid, signal.SIGINT)
 
     def kill(self) -> None:
         """Ends it the hard way; what it had announced before is still heard."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -222,6 +223,73 @@ def test_tuning_ends_with_finals_within_the_model(dense: bytes, tmp_path: Path) 
     assert task.tuned_ns > 0 and task.default_ns > 0
     with pytest.raises(ValueError, match="patience is 2, allowed are 0 to 1"):
         hone.tune(path, {"x": X}, patience=2, **settings)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "allowed"),
+    [
+        ("seconds", -1, "seconds above 0, or 0 for no limit"),
+        ("seconds", float("nan"), "seconds above 0"),
+        ("seconds", float("inf"), "seconds above 0"),
+        ("trials", -4, "whole numbers in 0..1000000000"),
+        ("trials", 10**30, "whole numbers in 0.."),
+        ("trials_per_task", -1, "whole numbers in 0.."),
+        ("explore", -1, "whole numbers in 0.."),
+        ("early_stop", -1, "whole numbers in 0.."),
+        ("seed", -1, "whole numbers in 0.."),
+        ("threads", 1025, "whole numbers in 0..1024"),
+        ("patience", float("nan"), "0 to 1"),
+        ("target_latency", float("nan"), "seconds above 0"),
+    ],
+)
+def test_tuning_refuses_what_is_out_of_range(
+    dense: bytes, tmp_path: Path, option: str, value: float, allowed: str
+) -> None:
+    path = tmp_path / "dense.onnx"
+    path.write_bytes(dense)
+    with pytest.raises(ValueError, match=f"^{option} is {re.escape(str(value))}, allowed are {allowed}"):
+        hone.tune(path, {"x": X}, **{"records": tmp_path / "records.db", option: value})
+    assert not (tmp_path / "records.db").exists()
+
+
+def test_tuning_refuses_numbers_that_are_not_whole(dense: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "dense.onnx"
+    path.write_bytes(dense)
+    for option in ("trials", "trials_per_task", "explore", "early_stop", "seed", "threads"):
+        with pytest.raises(TypeError, match=f"^{option} is 1.5, allowed are whole numbers in 0.."):
+            hone.tune(path, {"x": X}, **{"records": tmp_path / "records.db", option: 1.5})
+
+
+def test_tuning_names_all_cost_models(dense: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "dense.onnx"
+    path.write_bytes(dense)
+    with pytest.raises(hone.Error, match="no cost model 'foo', only: auto, tlp, mtl, gbt, none, random, ansor, rank-"):
+        hone.tune(path, {"x": X}, records=tmp_path / "records.db", cost_model="foo")
+
+
+def test_none_is_no_file_of_records(dense: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("dense.onnx").write_bytes(dense)
+    for records in ("none", ""):
+        with pytest.raises(ValueError, match=f"records is '{records}': tuning needs a file"):
+            hone.tune("dense.onnx", {"x": X}, trials=1, threads=1, records=records)
+        options = hone.SessionOptions()
+        options.records = records
+        hone.InferenceSession("dense.onnx", options).run(None, {"x": X})
+    assert [path.name for path in tmp_path.iterdir()] == ["dense.onnx"]
+
+
+def test_tuning_says_what_was_known_before(dense: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "dense.onnx"
+    path.write_bytes(dense)
+    settings = {"trials": 2, "threads": 1, "search": "random", "cost_model": "none", "finals": False}
+
+    def reused(rows: int) -> str:
+        feeds = {"x": np.zeros((rows, 3), np.float32)}
+        (task,) = hone.tune(path, feeds, records=tmp_path / "records.db", **settings)
+        return task.reused
+
+    assert [reused(rows) for rows in (2, 2, 4, 3)] == ["default", "tuned", "compatible", "nearest"]
 
 
 def test_tuning_keeps_what_the_cost_model_learnt(dense: bytes, tmp_path: Path) -> None:

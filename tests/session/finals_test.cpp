@@ -291,6 +291,7 @@ TEST_F(FinalsTest, DecideAboutEachTask) {
   const auto report = run_finals(session_, inputs_, all, {.seconds = 2, .progress = [&](const FinalsProgress& told) {
                                                             if (stages.empty() || stages.back() != told.stage)
                                                               stages.push_back(told.stage);
+                                                            EXPECT_GE(told.left_s, 0) << told.stage;
                                                           }});
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_FALSE(report->is_stopped);
@@ -310,6 +311,23 @@ TEST_F(FinalsTest, DecideAboutEachTask) {
   ASSERT_GE(stages.size(), 2);
   EXPECT_EQ(stages[0], "compiling");
   EXPECT_EQ(stages[1], "timing");
+}
+
+TEST_F(FinalsTest, SayHowMuchTimeIsLeftAsSoonAsItIsKnown) {
+  std::atomic<bool> stop = false;
+  std::vector<double> left_s;
+  const auto report =
+      run_finals(session_, inputs_, finalists(1), {.stop = &stop, .progress = [&](const FinalsProgress& told) {
+                                                     left_s.push_back(told.left_s);
+                                                     if (told.rounds == 2) stop = true;
+                                                   }});
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_GE(left_s.size(), 4) << "two variants, two rounds";
+  EXPECT_EQ(left_s.front(), std::numeric_limits<double>::infinity()) << "nothing was compiled yet";
+  for (std::size_t i = 1; i < left_s.size(); ++i) {
+    EXPECT_GT(left_s[i], 0);
+    EXPECT_TRUE(std::isfinite(left_s[i]));
+  }
 }
 
 TEST_F(FinalsTest, StopWhenTold) {

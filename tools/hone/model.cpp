@@ -2,6 +2,7 @@
 
 #include <CLI/Option.hpp>
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -120,6 +121,17 @@ Result<Shape> choose_shape(const Port& port, const Given& given, std::size_t inp
   return shape;
 }
 
+/// A word as a shell reads it, quoted where that is needed.
+std::string shell_word(const std::string& word) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("_-./=:,+@%").find(c) != std::string::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 template <typename T, typename Draw>
 void fill(Tensor& tensor, Draw draw) {
   for (T& element : tensor.as<T>()) element = static_cast<T>(draw());
@@ -152,10 +164,7 @@ Result<Session> load_model(const ModelOptions& options, bool keeps_tasks) {
                                        .keeps_tasks = keeps_tasks});
 }
 
-std::string records_file(const ModelOptions& options) {
-  if (options.records == "none") return "";
-  return options.records == "default" ? measure::default_records_file() : options.records;
-}
+std::string records_file(const ModelOptions& options) { return measure::records_file(options.records); }
 
 Result<std::string> readable_records(const ModelOptions& options) {
   std::string file = records_file(options);
@@ -164,6 +173,30 @@ Result<std::string> readable_records(const ModelOptions& options) {
   if (opened) return file;
   if (options.records == "default" && opened.error().code == ErrorCode::NotFound) return std::string();
   return opened.error();
+}
+
+std::string run_line(const Session& session, const ModelOptions& options) {
+  const ModelOptions usual;
+  std::string line = "hone run " + shell_word(options.model);
+  const auto add = [&](const char* option, const std::string& value) {
+    line += fmt::format(" {} {}", option, shell_word(value));
+  };
+  for (const std::string& input : options.inputs) add("--input", input);
+  for (const std::string& shape : options.shapes) add("--shape", shape);
+  for (const std::string& dim : options.dims) add("--dim", dim);
+  if (options.seed != usual.seed) add("--seed", std::to_string(options.seed));
+  if (options.threads != usual.threads) add("--threads", std::to_string(options.threads));
+  if (options.target != usual.target) add("--target", options.target);
+  if (options.records != usual.records) add("--records", options.records);
+  const auto is_named = [](const std::vector<std::string>& given, const Port& port) {
+    return std::any_of(given.begin(), given.end(),
+                       [&](const std::string& text) { return text.starts_with(port.name + "="); });
+  };
+  const std::vector<Port>& ports = session.inputs();
+  const bool is_random = std::any_of(ports.begin(), ports.end(), [&](const Port& port) {
+    return !is_named(options.inputs, port) && (!port.is_optional || is_named(options.shapes, port));
+  });
+  return is_random ? line + " --random" : line;
 }
 
 Result<std::vector<Value>> make_inputs(const Session& session, const ModelOptions& options, Missing missing) {

@@ -31,6 +31,10 @@ std::string records_file(const ModelOptions& options);
 /// named is not there, or if it is no file of records.
 Result<std::string> readable_records(const ModelOptions& options);
 
+/// The command that runs a session of these options, as a shell takes it apart: with every option that is not the usual
+/// one, and at random where an input has no file.
+std::string run_line(const Session& session, const ModelOptions& options);
+
 /// What inputs that no file is given for become.
 enum class Missing { Error, Random };
 

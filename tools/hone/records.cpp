@@ -4,11 +4,16 @@
 #include <CLI/App.hpp>
 #include <CLI/Option.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <span>
+#include <unistd.h>
 
 #include "command.h"
 #include "describe.h"
@@ -19,6 +24,8 @@
 
 namespace hone::command {
 namespace {
+
+namespace fs = std::filesystem;
 
 using measure::Records;
 
@@ -71,20 +78,33 @@ std::string adoption_text(const measure::Record& record) {
   return adoption->in_model ? "in the model" : "alone";
 }
 
+/// Trials that failed, and why; the latest ones.
+void show_failures(std::span<const measure::Record> failed, std::size_t count) {
+  if (!failed.empty()) fmt::print("\n{} failed\n", failed.size());
+  for (const measure::Record& record : failed.last(std::min(failed.size(), count)))
+    fmt::print("  {}{}{}\n    {}\n", to_string(record.status), record.message.empty() ? "" : ": ", record.message,
+               record.candidate);
+  if (failed.size() > count) fmt::print("  and {} others before them (--keep)\n", failed.size() - count);
+}
+
 Result<void> show(const Records& records, const std::string& digits, std::int64_t count) {
   HONE_TRY(const std::vector<std::string> keys, find_tasks(records, digits));
   for (const std::string& key : keys) {
     HONE_TRY(std::vector<measure::Record> found, records.find({.task = key}));
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.min_ns() < b.min_ns(); });
+    const auto failed = std::stable_partition(found.begin(), found.end(), [](const measure::Record& record) {
+      return record.status == measure::TrialStatus::Ok;
+    });
+    const std::span ok(found.begin(), failed);
     fmt::print("task {}\n{}\n", key, found.front().task.text);
-    Table table({"min us", "median us", "status", "checked", "adopted", "candidate"});
-    for (std::size_t i = 0; i < std::min(found.size(), static_cast<std::size_t>(count)); ++i) {
-      const measure::Record& record = found[i];
-      table.add({us_text(record.min_ns()), us_text(record.median_ns()), std::string(to_string(record.status)),
-                 record.is_checked ? "yes" : "no", adoption_text(record), record.candidate});
-    }
+    Table table({"min us", "median us", "checked", "adopted", "candidate"});
+    for (const measure::Record& record : ok.first(std::min(ok.size(), static_cast<std::size_t>(count))))
+      table.add({us_text(record.min_ns()), us_text(record.median_ns()), record.is_checked ? "yes" : "no",
+                 adoption_text(record), record.candidate});
     fmt::print("{}", table.text());
-    if (const Result<schedule::Trace> trace = schedule::parse_trace(found.front().trace)) {
+    show_failures(std::span(failed, found.end()), static_cast<std::size_t>(count));
+    if (ok.empty()) continue;
+    if (const Result<schedule::Trace> trace = schedule::parse_trace(ok.front().trace)) {
       fmt::print("\nthe fastest one's steps\n");
       for (const schedule::Step& step : *trace) fmt::print("  {}\n", schedule::to_text(step));
     }
@@ -110,14 +130,45 @@ Result<void> write_to(const Records& records, std::ostream& out, const std::stri
   return {};
 }
 
+/// An error if writing the file would destroy the records: it is theirs, by whatever name, or one that belongs to them.
+Result<void> check_apart(const std::string& records, const std::string& file) {
+  std::error_code ignored;
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+    fs::path own = fs::weakly_canonical(records, ignored);
+    own += suffix;
+    if (fs::equivalent(own, file, ignored) || own == fs::weakly_canonical(file, ignored))
+      return error(ErrorCode::InvalidArgument, "'{}' is the file of records itself{}: export to another one", file,
+                   *suffix ? ", or a part of it" : "");
+  }
+  return {};
+}
+
+/// Writes what a user calls `name`.
+Result<void> write_file(const Records& records, const fs::path& file, const std::string& name,
+                        const std::string& format) {
+  std::ofstream out(file);
+  if (!out) return error(ErrorCode::InvalidArgument, "cannot write '{}': {}", name, std::strerror(errno));
+  Result<void> written = write_to(records, out, format);
+  out.close();
+  if (!out) return error(ErrorCode::InvalidArgument, "cannot write '{}': the disk may be full", name);
+  return written;
+}
+
+/// What was in the file before stays until all of the new content is written.
 Result<void> export_to(const Records& records, const std::string& file, const std::string& format) {
   if (file.empty() || file == "-") return write_to(records, std::cout, format);
-  std::ofstream out(file);
-  if (!out) return error(ErrorCode::InvalidArgument, "cannot write '{}'", file);
-  HONE_TRY(write_to(records, out, format));
-  out.flush();
-  if (!out) return error(ErrorCode::InvalidArgument, "cannot write '{}': the disk may be full", file);
-  return {};
+  HONE_TRY(check_apart(records.file(), file));
+  std::error_code code;
+  const bool is_there = fs::exists(file, code);
+  if (is_there && !fs::is_regular_file(file, code)) return write_file(records, file, file, format);  // a pipe, for one
+  const fs::path wanted = is_there ? fs::canonical(file, code) : fs::path(file);
+  fs::path unfinished = wanted;
+  unfinished += fmt::format(".{}", getpid());
+  Result<void> written = write_file(records, unfinished, file, format);
+  if (written) fs::rename(unfinished, wanted, code);
+  if (written && code) written = error(ErrorCode::InvalidArgument, "cannot write '{}': {}", file, code.message());
+  if (!written) fs::remove(unfinished, code);
+  return written;
 }
 
 /// "NAME=TASK" of --workload, taken apart.
@@ -132,9 +183,12 @@ Result<std::map<std::string, std::string>> parse_workloads(const std::vector<std
   return workloads;
 }
 
-Result<void> import_from(Records& records, const RecordsOptions& options) {
+Result<void> import_from(const std::string& file, const RecordsOptions& options) {
   std::ifstream in(options.argument);
-  if (!in) return error(ErrorCode::NotFound, "cannot read '{}'", options.argument);
+  in.peek();  // a folder can be opened as well
+  if (in.bad() || !in.is_open())
+    return error(ErrorCode::NotFound, "cannot read '{}': {}", options.argument, std::strerror(errno));
+  HONE_TRY(Records records, Records::open(file));
   if (options.format == "json") {
     HONE_TRY(const std::int64_t count, records.import_lines(in));
     fmt::print("{} new records in {}\n", count, records.file());
@@ -148,27 +202,41 @@ Result<void> import_from(Records& records, const RecordsOptions& options) {
   return {};
 }
 
+Result<void> merge_from(const std::string& file, const std::string& argument) {
+  HONE_TRY(const Records other, Records::open(argument, Records::Mode::ReadOnly));
+  HONE_TRY(Records records, Records::open(file));
+  HONE_TRY(const std::int64_t count, records.merge(other));
+  fmt::print("{} new records in {}\n", count, file);
+  return {};
+}
+
+Result<void> prune(const std::string& file, const RecordsOptions& options) {
+  HONE_TRY(Records records, Records::open(file, Records::Mode::Existing));
+  HONE_TRY(const std::int64_t count, records.prune(options.keep, options.keeps_failures));
+  fmt::print("{} records deleted from {}\n", count, file);
+  return {};
+}
+
 Result<void> run_records(const RecordsOptions& options) {
-  const std::string file = options.records == "default" ? measure::default_records_file() : options.records;
-  const bool writes = options.action == "import" || options.action == "merge" || options.action == "prune";
+  if (options.records == "none")
+    return error(ErrorCode::InvalidArgument, "--records is 'none': hone records needs a file to work on");
+  const std::string file = measure::records_file(options.records);
   const bool needs_argument = options.action == "show" || options.action == "import" || options.action == "merge";
   if (needs_argument && options.argument.empty())
     return error(ErrorCode::InvalidArgument, "hone records {} needs {}", options.action,
                  options.action == "show" ? "the first digits of a task" : "a file");
-  HONE_TRY(Records records, Records::open(file, writes ? Records::Mode::ReadWrite : Records::Mode::ReadOnly));
-  if (options.action == "ls") return list(records);
+  if ((options.action == "ls" || options.action == "prune") && !options.argument.empty())
+    return error(ErrorCode::InvalidArgument,
+                 "argument '{}' given to hone records {}, which takes none: --records "
+                 "names the file to work on",
+                 options.argument, options.action);
+  if (options.action == "import") return import_from(file, options);
+  if (options.action == "merge") return merge_from(file, options.argument);
+  if (options.action == "prune") return prune(file, options);
+  HONE_TRY(const Records records, Records::open(file, Records::Mode::ReadOnly));
   if (options.action == "show") return show(records, options.argument, options.keep);
   if (options.action == "export") return export_to(records, options.argument, options.format);
-  if (options.action == "import") return import_from(records, options);
-  if (options.action == "merge") {
-    HONE_TRY(const Records other, Records::open(options.argument, Records::Mode::ReadOnly));
-    HONE_TRY(const std::int64_t count, records.merge(other));
-    fmt::print("{} new records in {}\n", count, file);
-    return {};
-  }
-  HONE_TRY(const std::int64_t count, records.prune(options.keep, options.keeps_failures));
-  fmt::print("{} records deleted from {}\n", count, file);
-  return {};
+  return list(records);
 }
 
 }  // namespace
@@ -178,16 +246,19 @@ Action add_records(CLI::App& parser) {
   add_text(parser, "action", options->action, "ls|show|export|import|merge|prune",
            "list tasks, show one, write or read JSON lines, take in another file, or delete slow records")
       ->required();
-  add_text(parser, "argument", options->argument, "FILE",
-           "the first digits of a task to show, or the file to export to, import from or merge");
+  add_text(
+      parser, "argument", options->argument, "FILE",
+      "the first digits of a task to show, or the file to export to, import from or merge; ls and prune take none");
   constexpr std::int64_t kMost = 1'000'000;
-  add_number(parser, "--keep", options->keep, 0, kMost, "how many of each task are shown, or kept by prune (10)");
+  add_number(parser, "--keep", options->keep, 0, kMost,
+             "how many of each task are shown, and as many that failed, or kept by prune (10)");
   add_text(parser, "--format", options->format, "json|ansor",
            "what export writes and import reads: our JSON lines, or logs of Ansor (json)");
   add_texts(parser, "--workload", options->workloads, "NAME=TASK",
             "the first digits of the task that a workload of an Ansor log computes; others are found by their sizes");
   parser.add_flag("--keep-failures", options->keeps_failures, "let prune keep trials that failed");
-  add_text(parser, "--records", options->records, "FILE", "the file of records (HONE_RECORDS, or the user's own file)");
+  add_text(parser, "--records", options->records, "FILE",
+           "the file of records to work on, whatever the action (HONE_RECORDS, or the user's own file)");
   return [options] { return run_records(*options); };
 }
 

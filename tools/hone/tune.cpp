@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -19,7 +20,9 @@
 #include "model.h"
 
 #include "hone/measure/peak.h"
+#include "hone/network_model.h"
 #include "hone/search/presets.h"
+#include "hone/tasks.h"
 
 namespace hone::command {
 namespace {
@@ -54,9 +57,7 @@ class ProgressView {
 
   void show(const search::TuneProgress& progress) {
     if (progress.tasks.empty()) return;
-    constexpr double kTerminalPause = 0.1, kPlainPause = 5;
-    const double pause = is_terminal_ ? kTerminalPause : kPlainPause;
-    if (!is_json_ && has_line_ && progress.elapsed_s - last_s_ < pause) return;
+    if (!is_json_ && has_line_ && progress.elapsed_s - last_s_ < pause()) return;
     last_s_ = progress.elapsed_s;
     if (is_json_) {
       const search::TaskProgress& task = progress.tasks[progress.current];
@@ -87,19 +88,25 @@ class ProgressView {
     if (is_json_) {
       fmt::print("{}\n", nlohmann::json{{"finals", finals.stage},
                                         {"elapsed_s", finals.elapsed_s},
+                                        {"left_s", number(finals.left_s)},
                                         {"variants", finals.variants},
                                         {"rounds", finals.rounds}}
                              .dump());
       std::fflush(stdout);
       return;
     }
-    if (!is_terminal_ && finals.stage == stage_) return;
+    if (finals.stage == stage_ && finals.elapsed_s - last_finals_s_ < pause()) return;
     stage_ = finals.stage;
-    const std::string rounds = is_terminal_ && finals.rounds > 0 ? fmt::format(", round {}", finals.rounds) : "";
-    print(fmt::format("finals within the model: {}, {} variants{}", finals.stage, finals.variants, rounds));
+    last_finals_s_ = finals.elapsed_s;
+    const std::string rounds = finals.rounds > 0 ? fmt::format(", round {}", finals.rounds) : "";
+    const std::string left = std::isfinite(finals.left_s) ? fmt::format(", {} left", time_text(finals.left_s)) : "";
+    print(fmt::format("finals within the model: {}, {} variants{}{}", finals.stage, finals.variants, rounds, left));
   }
 
  private:
+  /// Seconds between two lines about much the same.
+  double pause() const { return is_terminal_ ? 0.1 : 5; }
+
   void print(const std::string& text) {
     has_line_ = true;
     fmt::print(stderr, "{}{}{}", is_terminal_ ? "\r" : "", text, is_terminal_ ? "\033[K" : "\n");
@@ -126,7 +133,7 @@ class ProgressView {
   }
 
   bool is_json_, is_terminal_, has_line_ = false;
-  double peak_, last_s_ = 0;
+  double peak_, last_s_ = 0, last_finals_s_ = 0;
   std::string stage_;  ///< of the finals
 };
 
@@ -190,7 +197,7 @@ void show_report(const ModelTuneReport& report, const TuneOptions& options, cons
   const search::TuneProgress& progress = report.progress;
   fmt::print("{} on {}: {} trials of {} tasks in {}{}\n", options.model.model, target, progress.trials,
              progress.tasks.size(), time_text(progress.elapsed_s), end_text(report, options.target_latency));
-  show_tasks(report, peak);
+  if (!progress.tasks.empty()) show_tasks(report, peak);
   if (report.transferred > 0) fmt::print("the cost model began with {} trials of other tasks\n", report.transferred);
   if (progress.best_ns() > 0)
     fmt::print("kernels in all: {} ms before, {} ms now\n", ms_text(progress.first_ns() * 1e-6),
@@ -234,6 +241,25 @@ void show_report_json(const ModelTuneReport& report, double peak) {
           task.update({{"is_default", decision.is_default}, {"is_changed", decision.is_changed}});
   }
   fmt::print("{}\n", whole.dump());
+}
+
+/// Says what the result is good for: the command that runs it, or why there is none.
+Result<void> show_use(const ModelTuneReport& report, const Session& session, std::span<const Value> inputs,
+                      const TuneOptions& options, const std::string& space, const std::string& file) {
+  const std::vector<search::TaskProgress>& tasks = report.progress.tasks;
+  if (tasks.empty()) {
+    HONE_TRY(const std::vector<TaskUse> uses, session.tasks(inputs));
+    if (uses.empty())
+      fmt::print("nothing to tune: a run on these inputs calls no compiled kernels\n");
+    else
+      fmt::print("nothing to tune: there is only one candidate for each of the {} kernels in the space '{}'\n",
+                 uses.size(), space);
+  } else if (std::all_of(tasks.begin(), tasks.end(), [](const auto& task) { return task.best.empty(); })) {
+    fmt::print("no kernel has a result yet; the trials are stored in {}\n", file);
+  } else {
+    fmt::print("stored in {}; from now on used by: {}\n", file, run_line(session, options.model));
+  }
+  return {};
 }
 
 /// "5ms" or "800us" in seconds; 0 for an empty text.
@@ -306,7 +332,7 @@ Result<void> run_tune(const TuneOptions& options) {
   if (!report.records_error.empty())
     return error(ErrorCode::Unsupported, "not everything that was found is stored: {}", report.records_error);
   if (!report.model_error.empty()) return error(ErrorCode::Unsupported, "{}", report.model_error);
-  if (!options.is_json) fmt::print("stored in {}; from now on used by: hone run {}\n", file, model.model);
+  if (!options.is_json) HONE_TRY(show_use(report, session, inputs, options, tuner.space, file));
   if (!options.is_json && !options.save_cost_model.empty())
     fmt::print("what the cost model learnt is in {}\n", options.save_cost_model);
   return {};
@@ -351,8 +377,7 @@ Action add_tune(CLI::App& parser) {
   add_text(parser, "--search", options->search, "auto|exhaustive|random|grid|genetic|annealing|evolutionary|droplet",
            "where to look next (the preset's)");
   add_text(parser, "--cost-model", options->cost_model,
-           "auto|tlp|mtl|gbt|none|random|ansor|rank-knob|rank-itervar|rank-curve|regression-knob|regression-itervar|"
-           "regression-curve",
+           fmt::format("{}", fmt::join(any_cost_model_names(), "|")).c_str(),
            "what looks fast; auto: a trained network, corrected by boosted trees as soon as something is measured (the "
            "preset's)");
   add_text(parser, "--cost-model-file", options->cost_model_file, "FILE",

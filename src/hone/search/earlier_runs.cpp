@@ -44,10 +44,10 @@ Result<std::vector<Trial>> take_known_trials(TaskState& state, const measure::Re
   return known;
 }
 
-std::optional<Candidate> take_adopted(TaskState& state, const measure::Records& records, const space::Task& task,
-                                      const codegen::Target& target) {
-  const std::optional<Reused> found = find_reusable(records, task, target);
-  if (!found) return std::nullopt;
+Result<std::optional<Candidate>> take_adopted(TaskState& state, const measure::Records& records,
+                                              const space::Task& task, const codegen::Target& target) {
+  HONE_TRY(const std::optional<Reused> found, find_reusable(records, task, target));
+  if (!found) return std::optional<Candidate>();
   state.progress->reused = to_string(found->origin);
   const Result<Candidate> as_recorded = space::parse_candidate(*state.space, found->record.candidate);
   if (found->origin == Origin::Exact && as_recorded) {
@@ -55,12 +55,12 @@ std::optional<Candidate> take_adopted(TaskState& state, const measure::Records& 
     if (const std::optional<measure::Adoption> adoption = measure::find_adoption(found->record))
       if (std::isfinite(adoption->first_ns)) state.progress->first_ns = adoption->first_ns;
     keep_if_decided_in_model(state, *found);
-    return std::nullopt;
+    return std::optional<Candidate>();
   }
   if (found->origin == Origin::Exact) {
     lead_from_elsewhere(state, *found);
     keep_if_decided_in_model(state, *found);
-    return std::nullopt;
+    return std::optional<Candidate>();
   }
   const auto fitted = space::parse_candidate(*state.space, space::to_json(*found->space, found->candidate));
   return fitted ? std::optional(*fitted) : std::nullopt;

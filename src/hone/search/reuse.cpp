@@ -105,17 +105,17 @@ std::string_view to_string(Origin origin) {
   return "?";
 }
 
-std::optional<Reused> find_reusable(const measure::Records& records, const space::Task& task,
-                                    const codegen::Target& target) {
+Result<std::optional<Reused>> find_reusable(const measure::Records& records, const space::Task& task,
+                                            const codegen::Target& target) {
   const measure::TaskKey key = measure::task_key(task.naive(), task.constants);
   const std::string text = codegen::to_string(target);
-  if (const auto exact = records.adopted(key.key, text); exact && *exact)
-    if (std::optional<Reused> found = exact_choice(**exact, task, target)) return found;
-  const Result<std::vector<measure::Record>> family = records.adopted_of_family(key, text);
-  if (!family) return std::nullopt;
+  HONE_TRY(const std::optional<measure::Record> exact, records.adopted(key.key, text));
+  if (exact)
+    if (std::optional<Reused> found = exact_choice(*exact, task, target)) return found;
 
+  HONE_TRY(const std::vector<measure::Record> family, records.adopted_of_family(key, text));
   std::vector<std::pair<double, const measure::Record*>> smaller, near;
-  for (const measure::Record& record : *family) {
+  for (const measure::Record& record : family) {
     const double far = distance(key, record.task), scaled_ns = record.min_ns() * ratio(key, record.task);
     if (std::isfinite(scaled_ns) && far <= kFarthestCompatible) smaller.emplace_back(scaled_ns, &record);
     if (far <= kFarthest) near.emplace_back(far, &record);

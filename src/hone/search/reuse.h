@@ -32,8 +32,8 @@ struct Reused {
 
 /// What was adopted for the task on the target; else for the compatible task whose time, scaled by how much smaller it
 /// is, is least; else for the nearest task of the family. Nothing if no record helps: algorithms are not carried over
-/// to other sizes, and candidates not to sizes that are far away.
-std::optional<Reused> find_reusable(const measure::Records& records, const space::Task& task,
-                                    const codegen::Target& target);
+/// to other sizes, and candidates not to sizes that are far away. An error if records cannot be read.
+Result<std::optional<Reused>> find_reusable(const measure::Records& records, const space::Task& task,
+                                            const codegen::Target& target);
 
 }  // namespace hone::search

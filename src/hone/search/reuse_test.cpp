@@ -1,6 +1,7 @@
 #include "hone/search/reuse.h"
 
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -16,7 +17,8 @@ namespace {
 class ReuseTest : public ::testing::Test {
  protected:
   ~ReuseTest() override {
-    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(file_ + suffix);
+    for (const char* suffix : {"", "-wal", "-shm", ".other", ".other-wal", ".other-shm"})
+      std::filesystem::remove(file_ + suffix);
   }
 
   static space::Task product(std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -44,7 +46,7 @@ class ReuseTest : public ::testing::Test {
 
   /// How a candidate for the task is come by, and what it is.
   std::pair<Origin, std::string> reused(const space::Task& task) const {
-    const std::optional<Reused> found = find_reusable(records_, task, target_);
+    const std::optional<Reused> found = find_reusable(records_, task, target_).value();
     if (!found) return {Origin::Default, ""};
     EXPECT_TRUE(found->space->build(found->candidate));
     return {found->origin, space::to_json(*found->space, found->candidate)};
@@ -95,6 +97,24 @@ TEST_F(ReuseTest, AndNothingFromTasksThatAreFarAwayOrOfAnotherTarget) {
   EXPECT_EQ(reused(product(16, 1000, 333)).first, Origin::Default);
   target_.threads = 7;
   EXPECT_EQ(reused(product(16, 64, 32)).first, Origin::Default);
+}
+
+TEST_F(ReuseTest, DamagedRecordsAreAnError) {
+  const space::Task task = product(16, 64, 32);
+  adopt(task, 5, 100);
+  records_ = measure::Records::open(file_ + ".other").value();  // closing the file brings all of it to its place
+  constexpr std::uintmax_t kPage = 4096;                        // the first one says what tables there are
+  const std::uintmax_t size = std::filesystem::file_size(file_);
+  std::fstream file(file_, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(kPage);
+  file << std::string(size - kPage, '\xff');
+  file.close();
+  const auto damaged = measure::Records::open(file_, measure::Records::Mode::ReadOnly);
+  ASSERT_TRUE(damaged) << damaged.error().message;
+  const Result<std::optional<Reused>> found = find_reusable(*damaged, task, target_);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, ErrorCode::ParseError);
+  EXPECT_NE(found.error().message.find(file_), std::string::npos) << found.error().message;
 }
 
 TEST_F(ReuseTest, OriginsHaveNames) {

@@ -183,14 +183,15 @@ class Tuner {
   }
 
   /// What to try first: the default, what the rules choose, and soon what was adopted for a task like this one.
-  std::vector<Candidate> starts_of(TaskState& state, const space::Task& task) const {
+  std::vector<Candidate> starts_of(TaskState& state, const space::Task& task) {
     std::vector<Candidate> starts;
     if (options_.tries_rules_first) starts = state.space->starts();
     if (const std::optional<Candidate>& standard = state.standard.here; standard && options_.tries_rules_first)
       if (std::find(starts.begin(), starts.end(), *standard) == starts.end()) starts.insert(starts.begin(), *standard);
     if (!options_.records) return starts;
-    if (const auto adopted = take_adopted(state, *options_.records, task, options_.measurer.target))
-      starts.insert(starts.begin() + (starts.empty() ? 0 : 1), *adopted);
+    const auto adopted = take_adopted(state, *options_.records, task, options_.measurer.target);
+    if (!adopted) report_.records_error = adopted.error().message;
+    if (adopted && *adopted) starts.insert(starts.begin() + (starts.empty() ? 0 : 1), **adopted);
     return starts;
   }
 

@@ -92,7 +92,9 @@ Result<Database> Database::open(const std::string& file, Access access) {
   } else if (!std::filesystem::exists(path, code)) {
     return error(ErrorCode::NotFound, "records: there is no file '{}'", file);
   }
-  const int flags = access == Access::ReadWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+  const int flags = access == Access::ReadWrite  ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                    : access == Access::Existing ? SQLITE_OPEN_READWRITE
+                                                 : SQLITE_OPEN_READONLY;
   const std::string name = access == Access::Immutable ? immutable_uri(file) : file;
   sqlite3* handle = nullptr;
   const int opened = sqlite3_open_v2(name.c_str(), &handle,

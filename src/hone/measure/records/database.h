@@ -58,11 +58,12 @@ class Database {
  public:
   enum class Access {
     ReadWrite,
+    Existing,  ///< to read and write, without making the file
     ReadOnly,
     Immutable,  ///< nobody changes the file as long as it is open: needs no lock
   };
 
-  /// Opens the file, and creates it (with its folders) if it is to be written.
+  /// Opens the file; with ReadWrite it is made if it is missing, and its folders.
   static Result<Database> open(const std::string& file, Access access);
 
   Database(Database&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), file_(std::move(other.file_)) {}

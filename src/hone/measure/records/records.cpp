@@ -139,6 +139,11 @@ std::string default_records_file() {
   return "";
 }
 
+std::string records_file(const std::string& named) {
+  if (named == "none") return "";
+  return named == "default" ? default_records_file() : named;
+}
+
 void complete(Record& record) {
   if (record.uid.empty()) record.uid = random_uid();
   if (record.version.empty()) record.version = own_version();
@@ -203,8 +208,9 @@ Result<Records> Records::open(const std::string& file, Mode mode) {
   if (file.empty())
     return error(ErrorCode::NotFound,
                  "records: no file is named, and neither HONE_RECORDS, XDG_DATA_HOME nor HOME is set");
-  if (mode == Mode::ReadWrite) {
-    HONE_TRY(Database database, Database::open(file, Database::Access::ReadWrite));
+  if (mode != Mode::ReadOnly) {
+    const auto access = mode == Mode::Existing ? Database::Access::Existing : Database::Access::ReadWrite;
+    HONE_TRY(Database database, Database::open(file, access));
     HONE_TRY(upgrade_schema(database));
     HONE_TRY(use_write_ahead_log(database));
     return Records(std::make_unique<Impl>(std::move(database)));
@@ -317,7 +323,8 @@ Result<std::int64_t> Records::count(const RecordFilter& filter) const {
 Result<std::vector<TaskSummary>> Records::summaries() const {
   HONE_TRY(Statement query,
            impl_->database.prepare(
-               "SELECT t.key, t.family, t.text, t.shapes, t.constants, g.text, count(*), sum(r.status != 'ok'),"
+               "SELECT t.key, t.family, t.text, t.shapes, t.constants, g.text,"
+               " sum(json_extract(r.tags, '$.adopted') IS NOT 1), sum(r.status != 'ok'),"
                " min(CASE WHEN r.checked = 1 THEN r.min_ns END) AS best FROM records r JOIN tasks t ON t.id = r.task"
                " JOIN targets g ON g.id = r.target GROUP BY r.task, r.target ORDER BY t.id, g.id"));
   std::vector<TaskSummary> summaries;

@@ -26,6 +26,8 @@ namespace hone::measure {
 /// Where records are kept unless somebody says otherwise: the file that HONE_RECORDS names, or hone/records.db in
 /// XDG_DATA_HOME or ~/.local/share. Empty if there is no home either.
 std::string default_records_file();
+/// The file that an option names: "default" the one above, "none" and an empty name no file at all.
+std::string records_file(const std::string& named);
 
 /// Which records a query is about; what is empty does not matter.
 struct RecordFilter {
@@ -41,8 +43,8 @@ struct RecordFilter {
 struct TaskSummary {
   TaskKey task;
   std::string target;
-  std::int64_t trials = 0, failures = 0;
-  double best_ns = 0;  ///< the fastest sample of checked records; infinity if there is none
+  std::int64_t trials = 0, failures = 0;  ///< what was adopted was a trial before, and does not count again
+  double best_ns = 0;                     ///< the fastest sample of checked records; infinity if there is none
 };
 
 /// Gives a record what it leaves open: uid, time and version.
@@ -52,6 +54,7 @@ class Records {
  public:
   enum class Mode {
     ReadWrite,  ///< the file and its folders are made if they are missing
+    Existing,   ///< the same, but NotFound if there is no file
     ReadOnly,   ///< works on read-only media too; NotFound if there is no file
   };
 
