@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <list>
 
+#include "hone/cost/first_weights.h"
 #include "hone/cost/sentence.h"
 #include "hone/cost/store_model.h"
+#include "hone/network_weights.h"
 #include "hone/shipped_network.h"
 
 namespace hone {
@@ -90,21 +92,7 @@ Result<std::unique_ptr<cost::SentenceWriter>> make_writer(const Network& network
 }  // namespace
 
 std::size_t head_for(const cost::NetworkSpec& spec, const codegen::Target& target) {
-  const std::string text = codegen::to_string(target);
-  std::size_t best = 0;
-  int best_points = -1;
-  for (std::size_t i = 0; i < spec.targets.size(); ++i) {
-    if (spec.targets[i] == text) return i;
-    const Result<codegen::Target> other = codegen::parse_target(spec.targets[i]);
-    if (!other) continue;
-    const int points =
-        (other->vector_bits == target.vector_bits ? 2 : 0) + ((other->threads > 1) == (target.threads > 1) ? 1 : 0);
-    if (points > best_points) {
-      best = i;
-      best_points = points;
-    }
-  }
-  return best;
+  return cost::nearest_target(spec, codegen::to_string(target), unit_of);
 }
 
 Result<std::unique_ptr<cost::CostModel>> make_network_model(std::string_view name, Network network,

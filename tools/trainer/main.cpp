@@ -13,6 +13,8 @@
 #include "train.h"
 
 #include "hone/cost/dataset.h"
+#include "hone/cost/first_weights.h"
+#include "hone/cost/training_options.h"
 
 namespace hone::trainer {
 namespace {
@@ -34,8 +36,7 @@ std::string minutes(double seconds) {
 
 Result<cost::NetworkSpec> spec_of(const Options& options, const cost::Dataset& data,
                                   std::vector<std::size_t>& targets) {
-  HONE_TRY(cost::NetworkSpec spec, cost::make_network_spec(options.network));
-  if (options.network != "tenset-mlp") spec.body = options.body;
+  HONE_TRY(cost::NetworkSpec spec, cost::make_network_spec(options.network, options.body));
   if (options.has_no_mask) spec.is_masked = false;
   if (options.has_no_positions) spec.has_positions = false;
   if (options.width > 0) {
@@ -43,19 +44,7 @@ Result<cost::NetworkSpec> spec_of(const Options& options, const cost::Dataset& d
     for (std::int64_t& width : spec.layers) width = options.width;
     for (std::size_t i = 0; i < spec.head.size(); ++i) spec.head[i] = options.width >> i;
   }
-  if (spec.body == "lstm") spec.is_masked = spec.has_positions = false;
-  for (const std::string& text : options.targets) {
-    // A part of the text will do if it is in one target alone.
-    std::vector<std::size_t> found;
-    for (std::size_t t = 0; t < data.targets.size(); ++t)
-      if (data.targets[t].find(text) != std::string::npos) found.push_back(t);
-    if (found.size() != 1)
-      return error(ErrorCode::NotFound, "target '{}' is in {} targets of the data set, expected one of: {}", text,
-                   found.size(), fmt::join(data.targets, "; "));
-    targets.push_back(found[0]);
-  }
-  if (targets.empty())
-    for (std::size_t t = 0; t < data.targets.size(); ++t) targets.push_back(t);
+  HONE_TRY(targets, cost::find_targets(data, options.targets));
   for (const std::size_t t : targets) spec.targets.push_back(data.targets[t]);
   return spec;
 }
@@ -96,13 +85,15 @@ Result<std::vector<cost::ComputeUnit>> read_units(const std::vector<std::string>
   return units;
 }
 
-/// Gives a network the weights of a file.
-Result<void> begin_with(const std::string& file, TorchNetwork& network) {
+/// Gives a network the weights of a file, and notes what they are of.
+Result<void> begin_with(const std::string& file, TorchNetwork& network, cost::NetworkSpec& spec) {
   HONE_TRY(const auto before, cost::read_weights(file));
-  const Result<cost::Weights> weights = cost::weights_to_begin_with(network.spec(), before.first, before.second);
-  if (!weights) return error(weights.error().code, "--from '{}': {}", file, weights.error().message);
-  HONE_TRY(cost::check_weights(network.spec(), *weights));
-  network.set_weights(*weights);
+  const auto nobody_knows = [](const std::string&) { return std::optional<cost::ComputeUnit>(); };
+  const Result<cost::FirstWeights> first = cost::weights_to_begin_with(spec, before.first, before.second, nobody_knows);
+  if (!first) return error(first.error().code, "--from '{}': {}", file, first.error().message);
+  network.set_weights(first->weights);
+  const auto from = before.first.notes.find("from");
+  spec.notes["from"] = from == before.first.notes.end() ? file : from->second;
   return {};
 }
 
@@ -148,7 +139,7 @@ Result<void> run(Options options) {
   torch::manual_seed(training.seed);
   if (options.threads > 0) torch::set_num_threads(options.threads);
   TorchNetwork network(spec);
-  if (!options.from.empty()) HONE_TRY(begin_with(options.from, network));
+  if (!options.from.empty()) HONE_TRY(begin_with(options.from, network, spec));
   std::int64_t size = 0;
   for (const torch::Tensor& parameter : network.parameters()) size += parameter.numel();
   fmt::print("{} of {} weights, {} heads, {} samples of {}x{}\n", spec.name, size, spec.targets.size(), samples.size(),
