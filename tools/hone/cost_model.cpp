@@ -78,10 +78,12 @@ Result<void> check_scores(const std::string& onnx, const std::string& scores_fil
 }
 
 Result<void> train(const CostModelOptions& options) {
-  const std::string weights = options.other + ".weights";
-  HONE_TRY(train_network(options.training, options.file, weights));
+  HONE_TRY(train_network(options.training, options.file, options.other));
+  const std::string weights = weights_file(options.other);
   HONE_TRY(export_weights(weights, options.other));
-  return check_scores(options.other, weights + ".scores", options.file);
+  HONE_TRY(check_scores(options.other, weights + ".scores", options.file));
+  forget_states(options.training, options.other);
+  return {};
 }
 
 Result<void> show_info(const CostModelOptions& options) {

@@ -1,5 +1,8 @@
 #include "train_network.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fmt/ranges.h>
 #include <fstream>
@@ -35,22 +38,55 @@ Result<void> join_files(const std::vector<std::string>& files, const std::string
   return {};
 }
 
+/// The files of weights of the members: of one alone it is that of the network.
+std::vector<std::string> member_files(const TrainNetworkOptions& options, const std::string& weights) {
+  if (options.members == 1) return {weights};
+  std::vector<std::string> files;
+  for (std::int64_t member = 0; member < options.members; ++member)
+    files.push_back(fmt::format("{}.{}", weights, member));
+  return files;
+}
+
+/// As the trainer calls it.
+std::string state_file(const std::string& member) { return member + ".state"; }
+
+/// An error if a file cannot be written, before hours are spent on what it is for.
+Result<void> check_writable(const std::string& file) {
+  std::error_code ignored;
+  const bool is_there = std::filesystem::exists(file, ignored);
+  const bool can_write = static_cast<bool>(std::ofstream(file, std::ios::app));
+  const char* reason = can_write ? "" : std::strerror(errno);
+  if (can_write && !is_there) std::filesystem::remove(file, ignored);
+  if (can_write) return {};
+  return error(ErrorCode::InvalidArgument, "cannot write '{}': {}", file, reason);
+}
+
+/// An error if there is nothing to go on with; otherwise says what is given up if nothing is gone on with.
+Result<void> check_states(const TrainNetworkOptions& options, const std::vector<std::string>& members) {
+  std::vector<std::string> states, found;
+  for (const std::string& member : members) states.push_back(state_file(member));
+  std::copy_if(states.begin(), states.end(), std::back_inserter(found),
+               [](const std::string& state) { return std::filesystem::exists(state); });
+  if (options.resumes && found.empty())
+    return error(ErrorCode::NotFound, "there is nothing to --resume: no training was interrupted that left {}",
+                 fmt::join(states, " or "));
+  if (!options.resumes && !found.empty())
+    fmt::print("{} is of a training that was interrupted, which --resume would go on with: it begins anew\n", found[0]);
+  std::fflush(stdout);
+  return {};
+}
+
 /// Trains the members of a network, each from a seed of its own. All see the same labels.
 Result<void> train_members(const TrainNetworkOptions& options, const std::string& trainer, const std::string& data_file,
-                           const std::vector<std::string>& arguments, const std::string& weights) {
-  const auto train_one = [&](const std::string& file, std::int64_t seed) {
+                           const std::vector<std::string>& arguments, const std::vector<std::string>& members) {
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const std::int64_t seed = options.seed + static_cast<std::int64_t>(i);
     std::vector<std::string> own = {
-        data_file, file, "--seed", fmt::format("{}", seed), "--label-seed", fmt::format("{}", options.seed)};
+        data_file, members[i], "--seed", fmt::format("{}", seed), "--label-seed", fmt::format("{}", options.seed)};
     own.insert(own.end(), arguments.begin(), arguments.end());
-    return run_trainer(trainer, own);
-  };
-  if (options.members == 1) return train_one(weights, options.seed);
-  std::vector<std::string> files;
-  for (std::int64_t member = 0; member < options.members; ++member) {
-    files.push_back(fmt::format("{}.{}", weights, member));
-    HONE_TRY(train_one(files.back(), options.seed + member));
+    HONE_TRY(run_trainer(trainer, own));
   }
-  return join_files(files, weights);
+  return {};
 }
 
 /// Writes the weights that a network begins with if it goes on with another one, and says where new heads are from.
@@ -66,7 +102,30 @@ Result<void> write_first_weights(const std::string& from, cost::NetworkSpec spec
   return cost::write_weights(file, spec, first->weights);
 }
 
+/// What the trainer is told besides its files and seeds.
+std::vector<std::string> arguments_of(const TrainNetworkOptions& options, const cost::NetworkSpec& spec,
+                                      const std::vector<cost::ComputeUnit>& units) {
+  std::vector<std::string> arguments = {"--network", options.network, "--body", options.body, "--loss", options.loss};
+  const auto add = [&](const char* name, const std::string& text) {
+    arguments.emplace_back(name);
+    arguments.push_back(text);
+  };
+  add("--epochs", fmt::format("{}", options.epochs));
+  add("--patience", fmt::format("{}", options.patience));
+  add("--batch", fmt::format("{}", options.batch));
+  add("--label-share", fmt::format("{:g}", static_cast<double>(options.label_percent) / 100));
+  add("--hold-back", fmt::format("{:g}", static_cast<double>(options.held_back) / 100));
+  for (const std::string& target : spec.targets) add("--target", target);
+  for (const cost::ComputeUnit& unit : units)
+    add("--unit", fmt::format("{}x{}x{}x{}x{}", unit.threads, unit.registers, unit.lanes, unit.multiply_adds,
+                              unit.l3_bytes_per_cycle));
+  if (options.resumes) arguments.emplace_back("--resume");
+  return arguments;
+}
+
 }  // namespace
+
+std::string weights_file(const std::string& model) { return model + ".weights"; }
 
 void add_train_options(CLI::App& parser, TrainNetworkOptions& options) {
   add_text(parser, "--network", options.network, "tlp|tlp-gpu|tlp2|tenset-mlp", "what to train (tlp2)");
@@ -85,38 +144,40 @@ void add_train_options(CLI::App& parser, TrainNetworkOptions& options) {
              "percent of the tasks to choose the epoch by; 0: train on all and take the last (10)");
   add_number(parser, "--members", options.members, 1, cost::kMostMembers,
              "networks to train, from this seed on, whose scores are averaged in one (1)");
+  parser.add_flag("--resume", options.resumes, "go on with a training that was interrupted, with the same options");
 }
 
-Result<void> train_network(const TrainNetworkOptions& options, const std::string& data_file,
-                           const std::string& weights) {
+Result<void> train_network(const TrainNetworkOptions& options, const std::string& data_file, const std::string& model) {
   HONE_TRY(const std::string trainer, find_trainer());
-  std::vector<std::string> arguments = {"--network", options.network, "--body", options.body, "--loss", options.loss};
-  const auto add = [&](const char* name, const std::string& text) {
-    arguments.emplace_back(name);
-    arguments.push_back(text);
-  };
-  add("--epochs", fmt::format("{}", options.epochs));
-  add("--patience", fmt::format("{}", options.patience));
-  add("--batch", fmt::format("{}", options.batch));
-  add("--label-share", fmt::format("{:g}", static_cast<double>(options.label_percent) / 100));
-  add("--hold-back", fmt::format("{:g}", static_cast<double>(options.held_back) / 100));
   HONE_TRY(const cost::Dataset data, cost::read_dataset(data_file));
   HONE_TRY(cost::NetworkSpec spec, cost::make_network_spec(options.network, options.body));
   HONE_TRY(const std::vector<std::size_t> targets, cost::find_targets(data, options.targets));
   for (const std::size_t target : targets) spec.targets.push_back(data.targets[target]);
-  for (const std::string& target : spec.targets) add("--target", target);
   HONE_TRY(const std::vector<cost::ComputeUnit> units, compute_units(data, cost::language_of(spec)));
-  for (const cost::ComputeUnit& unit : units)
-    add("--unit", fmt::format("{}x{}x{}x{}x{}", unit.threads, unit.registers, unit.lanes, unit.multiply_adds,
-                              unit.l3_bytes_per_cycle));
-  if (options.from.empty()) return train_members(options, trainer, data_file, arguments, weights);
+  const std::string weights = weights_file(model);
+  const std::vector<std::string> members = member_files(options, weights);
+  for (const std::string& file : {model, weights, weights + ".scores"}) HONE_TRY(check_writable(file));
+  for (const std::string& member : members) HONE_TRY(check_writable(member));
+  HONE_TRY(check_states(options, members));
+  if (!options.resumes) forget_states(options, model);  // also of members whose turn is later
+
+  std::vector<std::string> arguments = arguments_of(options, spec, units);
   const std::string first = weights + ".from";
-  HONE_TRY(write_first_weights(options.from, spec, first));
-  add("--from", first);
-  const Result<void> trained = train_members(options, trainer, data_file, arguments, weights);
+  if (!options.from.empty()) {
+    HONE_TRY(write_first_weights(options.from, spec, first));
+    arguments.insert(arguments.end(), {"--from", first});
+  }
+  const Result<void> trained = train_members(options, trainer, data_file, arguments, members);
   std::error_code ignored;
   std::filesystem::remove(first, ignored);
-  return trained;
+  HONE_TRY(trained);
+  return members.size() == 1 ? Result<void>() : join_files(members, weights);
+}
+
+void forget_states(const TrainNetworkOptions& options, const std::string& model) {
+  std::error_code ignored;
+  for (const std::string& member : member_files(options, weights_file(model)))
+    std::filesystem::remove(state_file(member), ignored);
 }
 
 }  // namespace hone::command
