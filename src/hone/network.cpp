@@ -8,9 +8,11 @@
 #include <optional>
 #include <sstream>
 
+#include "hone/cost/first_weights.h"
 #include "hone/frontend/export.h"
 #include "hone/frontend/import.h"
 #include "hone/network_graph.h"
+#include "hone/network_weights.h"
 
 namespace hone {
 namespace {
@@ -175,21 +177,7 @@ Result<std::vector<cost::ComputeUnit>> compute_units(const cost::Dataset& data, 
 }
 
 std::size_t head_for(const cost::NetworkSpec& spec, const codegen::Target& target) {
-  const std::string text = codegen::to_string(target);
-  std::size_t best = 0;
-  int best_points = -1;
-  for (std::size_t i = 0; i < spec.targets.size(); ++i) {
-    if (spec.targets[i] == text) return i;
-    const Result<codegen::Target> other = codegen::parse_target(spec.targets[i]);
-    if (!other) continue;
-    const int points =
-        (other->vector_bits == target.vector_bits ? 2 : 0) + ((other->threads > 1) == (target.threads > 1) ? 1 : 0);
-    if (points > best_points) {
-      best = i;
-      best_points = points;
-    }
-  }
-  return best;
+  return cost::nearest_target(spec, codegen::to_string(target), unit_of);
 }
 
 namespace {

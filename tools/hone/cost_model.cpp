@@ -13,7 +13,7 @@
 #include "command.h"
 #include "describe.h"
 #include "options.h"
-#include "trainer_process.h"
+#include "train_network.h"
 
 #include "hone/cost/baseline_trees.h"
 #include "hone/cost/evaluate.h"
@@ -24,9 +24,7 @@ namespace {
 
 struct CostModelOptions {
   std::string action, file, other;
-  std::string network = "tlp2", body = "attention", loss = "rank", from;
-  std::vector<std::string> targets;
-  std::int64_t epochs = 50, patience = 8, batch = 512, seed = 1, label_percent = 100, held_back = 10, members = 1;
+  TrainNetworkOptions training;
 };
 
 /// Writes the network of a file of weights as an ONNX model.
@@ -81,68 +79,13 @@ Result<void> check_scores(const std::string& onnx, const std::string& scores_fil
   return {};
 }
 
-/// Makes one network of those in files of weights, and the means of the scores that the trainer left beside them.
-Result<void> join_files(const std::vector<std::string>& files, const std::string& joined) {
-  std::vector<std::pair<cost::NetworkSpec, cost::Weights>> members;
-  std::vector<double> means;
-  for (const std::string& file : files) {
-    HONE_TRY(members.emplace_back(), cost::read_weights(file));
-    std::ifstream in(file + ".scores");
-    const std::vector<double> scores{std::istream_iterator<double>(in), {}};
-    means.resize(scores.size());
-    for (std::size_t i = 0; i < scores.size(); ++i) means[i] += scores[i] / static_cast<double>(files.size());
-  }
-  HONE_TRY(const auto network, cost::join_networks(members));
-  HONE_TRY(cost::write_weights(joined, network.first, network.second));
-  std::ofstream out(joined + ".scores");
-  for (const double mean : means) out << fmt::format("{}\n", mean);
-  out.flush();
-  if (!out) return error(ErrorCode::InvalidArgument, "cannot write '{}.scores'", joined);
-  return {};
-}
-
-/// Trains the members of a network, each from a seed of its own. All see the same labels.
-Result<void> train_members(const CostModelOptions& options, const std::string& trainer,
-                           const std::vector<std::string>& arguments, const std::string& weights) {
-  const auto train_one = [&](const std::string& file, std::int64_t seed) {
-    std::vector<std::string> own = {
-        options.file, file, "--seed", fmt::format("{}", seed), "--label-seed", fmt::format("{}", options.seed)};
-    own.insert(own.end(), arguments.begin(), arguments.end());
-    return run_trainer(trainer, own);
-  };
-  if (options.members == 1) return train_one(weights, options.seed);
-  std::vector<std::string> files;
-  for (std::int64_t member = 0; member < options.members; ++member) {
-    files.push_back(fmt::format("{}.{}", weights, member));
-    HONE_TRY(train_one(files.back(), options.seed + member));
-  }
-  return join_files(files, weights);
-}
-
 Result<void> train(const CostModelOptions& options) {
-  HONE_TRY(const std::string trainer, find_trainer());
-  const std::string weights = options.other + ".weights";
-  std::vector<std::string> arguments = {"--network", options.network, "--body", options.body, "--loss", options.loss};
-  const auto add = [&](const char* name, const std::string& text) {
-    arguments.emplace_back(name);
-    arguments.push_back(text);
-  };
-  add("--epochs", fmt::format("{}", options.epochs));
-  add("--patience", fmt::format("{}", options.patience));
-  add("--batch", fmt::format("{}", options.batch));
-  add("--label-share", fmt::format("{:g}", static_cast<double>(options.label_percent) / 100));
-  add("--hold-back", fmt::format("{:g}", static_cast<double>(options.held_back) / 100));
-  for (const std::string& target : options.targets) add("--target", target);
-  HONE_TRY(const cost::Dataset data, cost::read_dataset(options.file));
-  HONE_TRY(const cost::NetworkSpec spec, cost::make_network_spec(options.network));
-  HONE_TRY(const std::vector<cost::ComputeUnit> units, compute_units(data, cost::language_of(spec)));
-  for (const cost::ComputeUnit& unit : units)
-    add("--unit", fmt::format("{}x{}x{}x{}x{}", unit.threads, unit.registers, unit.lanes, unit.multiply_adds,
-                              unit.l3_bytes_per_cycle));
-  if (!options.from.empty()) add("--from", options.from);
-  HONE_TRY(train_members(options, trainer, arguments, weights));
+  HONE_TRY(train_network(options.training, options.file, options.other));
+  const std::string weights = weights_file(options.other);
   HONE_TRY(export_weights(weights, options.other));
-  return check_scores(options.other, weights + ".scores", options.file);
+  HONE_TRY(check_scores(options.other, weights + ".scores", options.file));
+  forget_states(options.training, options.other);
+  return {};
 }
 
 Result<void> show_info(const CostModelOptions& options) {
@@ -200,8 +143,8 @@ Result<void> evaluate_trees(const cost::Dataset& data, std::span<const std::size
 
 Result<void> evaluate(const CostModelOptions& options) {
   HONE_TRY(const cost::Dataset data, cost::read_dataset(options.other));
-  HONE_TRY(const std::vector<std::size_t> targets, data.find_targets(options.targets));
-  if (options.file == "ansor") return evaluate_trees(data, targets, static_cast<std::uint64_t>(options.seed));
+  HONE_TRY(const std::vector<std::size_t> targets, data.find_targets(options.training.targets));
+  if (options.file == "ansor") return evaluate_trees(data, targets, static_cast<std::uint64_t>(options.training.seed));
   HONE_TRY(Network network, Network::load(options.file));
   HONE_TRY(const cost::TrainingSet test, samples_for(network.spec(), data, cost::Part::Test));
   HONE_TRY(const std::vector<HeadScores> scored, score_targets(network, data, test, targets));
@@ -227,7 +170,7 @@ Result<void> evaluate(const CostModelOptions& options) {
 }
 
 Result<void> run_cost_model(const CostModelOptions& options) {
-  if (!options.targets.empty() && options.action != "train" && options.action != "eval")
+  if (!options.training.targets.empty() && options.action != "train" && options.action != "eval")
     return error(ErrorCode::InvalidArgument, "--target is for train and eval, hone cost-model {} does not take it",
                  options.action);
   if (options.action == "info") return show_info(options);
@@ -254,22 +197,9 @@ Action add_cost_model(CLI::App& parser) {
            "the data set to train on, the model ('ansor': boosted trees), or the weights")
       ->required();
   add_text(parser, "other", options->other, "FILE", "the model to write, or the data set to score it on");
-  add_text(parser, "--network", options->network, "tlp|tlp-gpu|tlp2|tenset-mlp", "what to train (tlp2)");
-  add_text(parser, "--body", options->body, "attention|lstm", "how rows see each other (attention)");
-  add_text(parser, "--loss", options->loss, "rank|mse", "what is minimised (rank)");
-  add_texts(parser, "--target", options->targets, "TARGET",
-            "a target of the data set, or a part of its name, to train a head for or to score on (all)");
-  add_text(parser, "--from", options->from, "FILE", "weights to begin with (random ones)");
+  add_train_options(parser, options->training);
   constexpr std::int64_t kMost = 1'000'000;
-  add_number(parser, "--epochs", options->epochs, 1, kMost, "how often all samples are seen at most (50)");
-  add_number(parser, "--patience", options->patience, 1, kMost, "epochs without a gain to end after (8)");
-  add_number(parser, "--batch", options->batch, 2, kMost, "samples at a time (512)");
-  add_number(parser, "--label-percent", options->label_percent, 1, 100, "labels of the first target to use (100)");
-  add_number(parser, "--hold-back", options->held_back, 0, 90,
-             "percent of the tasks to choose the epoch by; 0: train on all and take the last (10)");
-  add_number(parser, "--seed", options->seed, 0, kMost, "of everything that is drawn (1)");
-  add_number(parser, "--members", options->members, 1, cost::kMostMembers,
-             "networks to train, from this seed on, whose scores are averaged in one (1)");
+  add_number(parser, "--seed", options->training.seed, 0, kMost, "of everything that is drawn (1)");
   return [options] { return run_cost_model(*options); };
 }
 

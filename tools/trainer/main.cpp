@@ -2,17 +2,20 @@
 ///
 ///     hone_trainer DATA OUT [--network tlp2] [--target TARGET]... [--loss rank|mse] [--epochs N] ...
 ///
-/// OUT is written whenever an epoch is the best so far, so that nothing is lost when training is interrupted.
+/// OUT is written whenever an epoch is the best so far, and OUT.state after each, from which --resume goes on when
+/// training was interrupted. Whoever has no use for it any more removes it.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fstream>
 #include <unistd.h>
 
 #include "train.h"
+#include "view.h"
 
 #include "hone/cost/dataset.h"
+#include "hone/cost/first_weights.h"
 
 namespace hone::trainer {
 namespace {
@@ -20,22 +23,17 @@ namespace {
 struct Options {
   std::string data, out, network = "tlp2", body = "attention", from;
   std::vector<std::string> targets, units;
-  TrainOptions training;
+  cost::TrainingOptions training;
   std::int64_t width = 0;
   double rate = 0;  ///< 0: the network's own
   bool has_no_mask = false, has_no_positions = false, pairs_across_tasks = false, validates_on_programs = false;
-  int threads = 0;
+  int threads = 0, stop_after = 0;
+  bool resumes = false;
 };
-
-std::string minutes(double seconds) {
-  const auto whole = static_cast<std::int64_t>(std::lround(seconds));
-  return fmt::format("{}:{:02}", whole / 60, whole % 60);
-}
 
 Result<cost::NetworkSpec> spec_of(const Options& options, const cost::Dataset& data,
                                   std::vector<std::size_t>& targets) {
-  HONE_TRY(cost::NetworkSpec spec, cost::make_network_spec(options.network));
-  if (options.network != "tenset-mlp") spec.body = options.body;
+  HONE_TRY(cost::NetworkSpec spec, cost::make_network_spec(options.network, options.body));
   if (options.has_no_mask) spec.is_masked = false;
   if (options.has_no_positions) spec.has_positions = false;
   if (options.width > 0) {
@@ -43,19 +41,7 @@ Result<cost::NetworkSpec> spec_of(const Options& options, const cost::Dataset& d
     for (std::int64_t& width : spec.layers) width = options.width;
     for (std::size_t i = 0; i < spec.head.size(); ++i) spec.head[i] = options.width >> i;
   }
-  if (spec.body == "lstm") spec.is_masked = spec.has_positions = false;
-  for (const std::string& text : options.targets) {
-    // A part of the text will do if it is in one target alone.
-    std::vector<std::size_t> found;
-    for (std::size_t t = 0; t < data.targets.size(); ++t)
-      if (data.targets[t].find(text) != std::string::npos) found.push_back(t);
-    if (found.size() != 1)
-      return error(ErrorCode::NotFound, "target '{}' is in {} targets of the data set, expected one of: {}", text,
-                   found.size(), fmt::join(data.targets, "; "));
-    targets.push_back(found[0]);
-  }
-  if (targets.empty())
-    for (std::size_t t = 0; t < data.targets.size(); ++t) targets.push_back(t);
+  HONE_TRY(targets, data.find_targets(options.targets));
   for (const std::size_t t : targets) spec.targets.push_back(data.targets[t]);
   return spec;
 }
@@ -96,29 +82,66 @@ Result<std::vector<cost::ComputeUnit>> read_units(const std::vector<std::string>
   return units;
 }
 
-/// Gives a network the weights of a file.
-Result<void> begin_with(const std::string& file, TorchNetwork& network) {
+/// Gives a network the weights of a file, and notes what they are of.
+Result<void> begin_with(const std::string& file, TorchNetwork& network, cost::NetworkSpec& spec) {
   HONE_TRY(const auto before, cost::read_weights(file));
-  const Result<cost::Weights> weights = cost::weights_to_begin_with(network.spec(), before.first, before.second);
-  if (!weights) return error(weights.error().code, "--from '{}': {}", file, weights.error().message);
-  HONE_TRY(cost::check_weights(network.spec(), *weights));
-  network.set_weights(*weights);
+  const auto nobody_knows = [](const std::string&) { return std::optional<cost::ComputeUnit>(); };
+  const Result<cost::FirstWeights> first = cost::weights_to_begin_with(spec, before.first, before.second, nobody_knows);
+  if (!first) return error(first.error().code, "--from '{}': {}", file, first.error().message);
+  network.set_weights(first->weights);
+  const auto from = before.first.notes.find("from");
+  spec.notes["from"] = from == before.first.notes.end() ? file : from->second;
   return {};
 }
 
-/// What an epoch came to on what was held back, if anything was.
-std::string held_text(const EpochReport& report) {
-  if (!report.is_checked) return "";
-  const std::string loss = fmt::format(", held back {:.5f}", report.validation_loss);
-  if (report.scored == 0) return loss;
-  return fmt::format("{}, top-1 {:.4f}, top-5 {:.4f}", loss, report.top_1, report.top_5);
+/// The options of a training that depend on the network, unless they are given.
+void complete(Options& options) {
+  cost::TrainingOptions& training = options.training;
+  const bool is_published = options.network == "tlp" || options.network == "tlp-gpu";
+  training.pairs_within_tasks = !is_published && !options.pairs_across_tasks;
+  training.validates_on_tasks = !is_published && !options.validates_on_programs;
+  training.is_steady |= is_published;
+  constexpr double kOursRate = 1e-3;  // small networks stand more
+  training.rate = options.rate > 0 ? options.rate : options.network == "tlp2" ? kOursRate : training.rate;
 }
 
-/// Why there are no top-k scores, if there are none.
-const char* unscored_text(const EpochReport& report, const TrainOptions& options) {
-  if (report.scored > 0) return "";
-  return options.label_share < 1 ? "; nothing was held back of a target all of whose labels may be seen"
-                                 : "; nothing was held back";
+/// How a network is trained, for people.
+std::map<std::string, std::string> notes_of(const Options& options, const cost::TrainingSet& samples) {
+  const cost::TrainingOptions& training = options.training;
+  return {{"data", options.data},
+          {"samples", fmt::format("{}", samples.size())},
+          {"loss", training.loss},
+          {"pairs", training.pairs_within_tasks ? "within tasks" : "across the batch"},
+          {"batch", fmt::format("{}", training.batch)},
+          {"seed", fmt::format("{}", training.seed)},
+          {"held back", fmt::format("{:g}", training.held_back)},
+          {"labels of the first head", fmt::format("{:g}", training.label_share)}};
+}
+
+/// All that the weights depend on; what people know best comes first.
+cost::TrainingIdentity identity_of(const cost::TrainingOptions& options, const cost::NetworkSpec& spec,
+                                   const cost::TrainingSet& samples) {
+  const auto from = spec.notes.find("from");
+  cost::NetworkSpec kind = spec;
+  kind.notes.clear();
+  return {{"network", spec.name},
+          {"body", spec.body},
+          {"targets", fmt::format("{}", fmt::join(spec.targets, "; "))},
+          {"data (samples)", cost::identity_of(samples)},
+          {"--from", from == spec.notes.end() ? "none" : from->second},
+          {"--loss", options.loss},
+          {"--epochs", fmt::format("{}", options.epochs)},
+          {"--patience", fmt::format("{}", options.patience)},
+          {"--batch", fmt::format("{}", options.batch)},
+          {"--label-share", fmt::format("{}", options.label_share)},
+          {"--hold-back", fmt::format("{}", options.held_back)},
+          {"--seed", fmt::format("{}", options.seed)},
+          {"--label-seed", fmt::format("{}", options.label_seed.value_or(options.seed))},
+          {"--rate", fmt::format("{}", options.rate)},
+          {"--steady", fmt::format("{}", options.is_steady)},
+          {"--pairs-across-tasks", fmt::format("{}", !options.pairs_within_tasks)},
+          {"--hold-back-programs", fmt::format("{}", !options.validates_on_tasks)},
+          {"description", cost::to_json(kind)}};
 }
 
 Result<void> run(Options options) {
@@ -129,46 +152,39 @@ Result<void> run(Options options) {
   HONE_TRY(const cost::TrainingSet samples,
            cost::make_training_set(data, cost::language_of(spec), cost::Part::Training, units));
   HONE_TRY(cost::check_labels(data, samples, targets));
-  if (samples.left_out > 0) fmt::print("{}\n", samples.left_out_text());
-  TrainOptions& training = options.training;
-  const bool is_published = options.network == "tlp" || options.network == "tlp-gpu";
-  training.pairs_within_tasks = !is_published && !options.pairs_across_tasks;
-  training.validates_on_tasks = !is_published && !options.validates_on_programs;
-  training.is_steady |= is_published;
-  constexpr double kOursRate = 1e-3;  // small networks stand more
-  training.rate = options.rate > 0 ? options.rate : options.network == "tlp2" ? kOursRate : training.rate;
-  spec.notes = {{"data", options.data},
-                {"samples", fmt::format("{}", samples.size())},
-                {"loss", training.loss},
-                {"pairs", training.pairs_within_tasks ? "within tasks" : "across the batch"},
-                {"batch", fmt::format("{}", training.batch)},
-                {"seed", fmt::format("{}", training.seed)},
-                {"held back", fmt::format("{:g}", training.held_back)},
-                {"labels of the first head", fmt::format("{:g}", training.label_share)}};
-  torch::manual_seed(training.seed);
+  if (const std::string text = samples.left_out_text(); !text.empty()) fmt::print("{}\n", text);
+  complete(options);
+  spec.notes = notes_of(options, samples);
+  torch::manual_seed(options.training.seed);
   if (options.threads > 0) torch::set_num_threads(options.threads);
   TorchNetwork network(spec);
-  if (!options.from.empty()) HONE_TRY(begin_with(options.from, network));
+  fit_scale(network, samples);
+  if (!options.from.empty()) HONE_TRY(begin_with(options.from, network, spec));
   std::int64_t size = 0;
   for (const torch::Tensor& parameter : network.parameters()) size += parameter.numel();
   fmt::print("{} of {} weights, {} heads, {} samples of {}x{}\n", spec.name, size, spec.targets.size(), samples.size(),
              spec.shape.rows, spec.shape.columns);
-  Result<void> written;
-  const auto tell = [&](const EpochReport& report) {
-    fmt::print("epoch {:>3} of {}: loss {:.5f}{}, {} min, {} left{}\n", report.epoch, report.epochs, report.loss,
-               held_text(report), minutes(report.elapsed_s), minutes(report.left_s), report.is_best ? " *" : "");
-    std::fflush(stdout);
-    if (report.is_best && written) written = cost::write_weights(options.out, spec, network.weights());
-  };
-  HONE_TRY(const EpochReport best, train(network, data, samples, targets, training, tell));
-  HONE_TRY(written);
-  if (!std::isfinite(best.validation_loss))
+
+  View view(options.training);
+  int epochs = 0;  // of this run
+  const Listener listener{.after_batch = [&](const BatchReport& report) { view.show(report); },
+                          .after_epoch = [&](const cost::EpochReport& report, const cost::TrainingProgress& progress,
+                                             bool is_best) -> Result<void> {
+                            view.show(report, progress, is_best);
+                            if (is_best) HONE_TRY(cost::write_weights(options.out, spec, network.weights()));
+                            ++epochs;
+                            return {};
+                          },
+                          .is_enough = [&] { return options.stop_after > 0 && epochs >= options.stop_after; }};
+  const Lesson lesson{data, samples, targets, options.training};
+  const Checkpoint checkpoint{options.out + ".state", identity_of(options.training, spec, samples), options.resumes};
+  HONE_TRY(const cost::TrainingProgress progress, train(network, lesson, checkpoint, listener));
+  if (progress.best.epoch == 0)
     return error(ErrorCode::InvalidArgument, "training went wrong: no epoch has a loss that is a number");
-  spec.notes["epoch"] = fmt::format("{}", best.epoch);
+  spec.notes["epoch"] = fmt::format("{}", progress.best.epoch);
   HONE_TRY(cost::write_weights(options.out, spec, network.weights()));
   HONE_TRY(write_scores(options.out + ".scores", network, samples, targets));
-  fmt::print("{}: epoch {}, loss {:.5f}{}{}\n", options.out, best.epoch, best.loss, held_text(best),
-             unscored_text(best, training));
+  fmt::print("{}: {}\n", options.out, best_text(progress.best, options.training));
   return {};
 }
 
@@ -192,7 +208,7 @@ void name_processor_to_openblas(char** argv) {
 int main(int argc, char** argv) {
   if (!std::getenv("OPENBLAS_CORETYPE")) hone::trainer::name_processor_to_openblas(argv);
   hone::trainer::Options options;
-  hone::trainer::TrainOptions& training = options.training;
+  hone::cost::TrainingOptions& training = options.training;
   CLI::App app("Trains the network of a cost model");
   app.add_option("data", options.data, "the data set")->required();
   app.add_option("out", options.out, "the file of weights to write")->required();
@@ -203,10 +219,16 @@ int main(int argc, char** argv) {
                  "of each target of the data set: threads, registers, lanes of 32 bits, and in a cycle "
                  "multiply-adds of a core and bytes that it reads from the last cache, like 1x16x8x2x3.5");
   app.add_option("--from", options.from, "weights to begin with");
+  app.add_flag("--resume", options.resumes, "go on with a training that was interrupted, if there is one");
+  app.add_option("--stop-after", options.stop_after, "epochs of this run, as if it was interrupted then")
+      ->check(CLI::Range(std::int64_t{1}, hone::cost::kMostEpochs));
   app.add_option("--loss", training.loss, "rank or mse")->check(CLI::IsMember({"rank", "mse"}));
-  app.add_option("--epochs", training.epochs, "how often all samples are seen at most")->check(CLI::Range(1, 100000));
-  app.add_option("--patience", training.patience, "epochs without a gain to end after")->check(CLI::Range(1, 100000));
-  app.add_option("--batch", training.batch, "samples at a time")->check(CLI::Range(2, 65536));
+  app.add_option("--epochs", training.epochs, "how often all samples are seen at most")
+      ->check(CLI::Range(std::int64_t{1}, hone::cost::kMostEpochs));
+  app.add_option("--patience", training.patience, "epochs without a gain to end after")
+      ->check(CLI::Range(std::int64_t{1}, hone::cost::kMostEpochs));
+  app.add_option("--batch", training.batch, "samples at a time")
+      ->check(CLI::Range(hone::cost::kFewestInBatch, hone::cost::kMostInBatch));
   app.add_option("--rate", options.rate, "of learning, instead of the network's own")->check(CLI::PositiveNumber);
   app.add_option("--label-share", training.label_share, "of the labels of the first target")
       ->check(CLI::Range(0.0, 1.0));

@@ -70,6 +70,8 @@ Result<std::vector<std::size_t>> Dataset::find_targets(const std::vector<std::st
     if (found.size() != 1)
       return error(ErrorCode::NotFound, "target '{}' is in {} targets of the data set, expected one of: {}", text,
                    found.size(), fmt::join(targets, "; "));
+    if (std::find(places.begin(), places.end(), found[0]) != places.end())
+      return error(ErrorCode::InvalidArgument, "target '{}' is given twice", targets[found[0]]);
     places.push_back(found[0]);
   }
   if (texts.empty())

@@ -116,6 +116,7 @@ TEST(Dataset, TargetsAreFoundByPartsOfTheirTexts) {
   EXPECT_EQ(data.find_targets({"-mcpu"}).error().message,
             "target '-mcpu' is in 2 targets of the data set, expected one of: llvm; llvm -mcpu=a; llvm -mcpu=b");
   EXPECT_THAT(data.find_targets({"gpu"}).error().message, HasSubstr("'gpu' is in 0 targets"));
+  EXPECT_EQ(data.find_targets({"=b", "mcpu=b"}).error().message, "target 'llvm -mcpu=b' is given twice");
 }
 
 TEST_F(DatasetTest, GoesOnAfterALineThatWasCutOff) {

@@ -121,6 +121,12 @@ Result<std::vector<Section>> read_model_file(const std::filesystem::path& file, 
   return sections;
 }
 
+bool is_model_file(const std::filesystem::path& file) {
+  std::string begin(kMagic.size(), '\0');
+  std::ifstream(file, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin == kMagic;
+}
+
 Result<std::string_view> find_section(const std::vector<Section>& sections, std::string_view name,
                                       const std::filesystem::path& file) {
   for (const Section& section : sections)

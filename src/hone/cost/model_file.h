@@ -26,6 +26,9 @@ Result<void> write_model_file(const std::filesystem::path& file, const ModelIden
 /// The sections of a file that this model wrote. An error says what is wrong with the file, or who wrote it.
 Result<std::vector<Section>> read_model_file(const std::filesystem::path& file, const ModelIdentity& identity);
 
+/// Whether a file begins like one that write_model_file wrote.
+bool is_model_file(const std::filesystem::path& file);
+
 /// The bytes of a section, which must be there.
 Result<std::string_view> find_section(const std::vector<Section>& sections, std::string_view name,
                                       const std::filesystem::path& file);

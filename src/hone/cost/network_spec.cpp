@@ -50,6 +50,16 @@ Result<NetworkSpec> make_network_spec(std::string_view name) {
   return spec;
 }
 
+Result<NetworkSpec> make_network_spec(std::string_view name, const std::string& body) {
+  HONE_TRY(NetworkSpec spec, make_network_spec(name));
+  if (spec.body == "sum") return spec;
+  if (body != "attention" && body != "lstm")
+    return error(ErrorCode::NotFound, "there is no body '{}', only: attention, lstm", body);
+  spec.body = body;
+  if (body == "lstm") spec.is_masked = spec.has_positions = false;
+  return spec;
+}
+
 std::string language_of(const NetworkSpec& spec) {
   return spec.schema == kStoreSchema ? "stores" : spec.schema.substr(0, spec.schema.find('/'));
 }
@@ -114,35 +124,6 @@ std::string join_notes(const std::vector<std::pair<NetworkSpec, Weights>>& membe
   return is_same ? texts.front() : fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// Whether two networks are made of the same, but for their heads.
-Result<void> check_same_kind(const NetworkSpec& spec, const NetworkSpec& before) {
-  if (before.members != 1)
-    return error(ErrorCode::InvalidArgument, "it has {} members, expected the weights of one", before.members);
-  const Json wanted = Json::parse(to_json(spec)), found = Json::parse(to_json(before));
-  for (const char* part : {"schema", "shape", "body", "layers", "direct", "head", "masked", "positions", "one head"})
-    if (found.at(part) != wanted.at(part))
-      return error(ErrorCode::InvalidArgument, "its '{}' is {}, expected {}", part, found.at(part).dump(),
-                   wanted.at(part).dump());
-  return {};
-}
-
-/// Where the head of each target of a network stands in another one, which has no others.
-Result<std::vector<std::size_t>> places_of_heads(const NetworkSpec& spec, const NetworkSpec& before) {
-  for (const std::string& target : spec.targets)
-    if (std::find(before.targets.begin(), before.targets.end(), target) == before.targets.end())
-      return error(ErrorCode::NotFound, "it has no head for '{}', only for: {}", target,
-                   fmt::join(before.targets, "; "));
-  std::vector<std::size_t> places;
-  for (const std::string& target : before.targets) {
-    const auto found = std::find(spec.targets.begin(), spec.targets.end(), target);
-    if (found == spec.targets.end())
-      return error(ErrorCode::NotFound, "its head for '{}' would be lost, expected heads for: {}", target,
-                   fmt::join(spec.targets, "; "));
-    places.push_back(static_cast<std::size_t>(found - spec.targets.begin()));
-  }
-  return places;
-}
-
 }  // namespace
 
 std::string member_prefix(const NetworkSpec& spec, std::int64_t member) {
@@ -174,19 +155,6 @@ Result<std::pair<NetworkSpec, Weights>> join_networks(const std::vector<std::pai
     for (const auto& [name, weight] : own) weights[member_prefix(spec, static_cast<std::int64_t>(i)) + name] = weight;
   }
   return std::pair(std::move(spec), std::move(weights));
-}
-
-Result<Weights> weights_to_begin_with(const NetworkSpec& spec, const NetworkSpec& before, const Weights& weights) {
-  HONE_TRY(check_same_kind(spec, before));
-  if (spec.has_one_head) return weights;
-  HONE_TRY(const std::vector<std::size_t> places, places_of_heads(spec, before));
-  Weights mapped = weights;
-  for (std::size_t h = 0; h < places.size(); ++h) {
-    const std::string from = fmt::format("head.{}.", h);
-    for (auto own = weights.lower_bound(from); own != weights.end() && own->first.starts_with(from); ++own)
-      mapped[fmt::format("head.{}.{}", places[h], own->first.substr(from.size()))] = own->second;
-  }
-  return mapped;
 }
 
 Result<void> check_weights(const NetworkSpec& spec, const Weights& weights) {

@@ -44,6 +44,9 @@ inline constexpr std::int64_t kMostMembers = 16;
 /// A spec by name, without targets: "tlp" as published (610,369 weights with one head), the same for GPUs, "tlp-gpu",
 /// "tlp2", or "tenset-mlp". The language of its sentences is what make_training_set calls it. An error lists the names.
 Result<NetworkSpec> make_network_spec(std::string_view name);
+/// The same with another body, "attention" or "lstm", where that is a choice. An LSTM is not masked and has no
+/// positions.
+Result<NetworkSpec> make_network_spec(std::string_view name, const std::string& body);
 /// The language of the sentences that a network of this name reads.
 std::string language_of(const NetworkSpec& spec);
 
@@ -65,10 +68,6 @@ Result<void> check_weights(const NetworkSpec& spec, const Weights& weights);
 /// One network whose scores are the means of those of several, which differ in nothing but their weights and notes.
 /// A note that differs lists what each says.
 Result<std::pair<NetworkSpec, Weights>> join_networks(const std::vector<std::pair<NetworkSpec, Weights>>& members);
-
-/// The weights of a network that was trained before, for training one like it to begin with: heads are known by their
-/// targets. An error says in what the two differ.
-Result<Weights> weights_to_begin_with(const NetworkSpec& spec, const NetworkSpec& before, const Weights& weights);
 
 std::string to_json(const NetworkSpec& spec);
 Result<NetworkSpec> parse_network_spec(const std::string& json);

@@ -51,6 +51,15 @@ TEST(NetworkSpec, IsItsJson) {
   EXPECT_THAT(parse_network_spec(R"({"version":9})").error().message, HasSubstr("version 9, this hone reads 1 to 2"));
 }
 
+TEST(NetworkSpec, OfAnLstmHasNeitherMaskNorPositions) {
+  const NetworkSpec spec = make_network_spec("tlp2", "lstm").value();
+  EXPECT_EQ(spec.body, "lstm");
+  EXPECT_FALSE(spec.is_masked || spec.has_positions);
+  EXPECT_TRUE(make_network_spec("tlp2", "attention").value().is_masked);
+  EXPECT_EQ(make_network_spec("tenset-mlp", "lstm").value().body, "sum") << "it has no choice";
+  EXPECT_THAT(make_network_spec("tlp2", "gru").error().message, HasSubstr("body 'gru', only: attention, lstm"));
+}
+
 TEST(NetworkSpec, OfTheFirstVersionHasNoDirectPath) {
   NetworkSpec spec = make_network_spec("tlp2").value();
   spec.targets = {"a"};
@@ -126,57 +135,6 @@ TEST(NetworkSpec, IsRefusedWithMembersOrWidthsThatCannotBe) {
           parse_network_spec(to_json(spec)).error().message,
           HasSubstr("'" + std::string(name) + "' has a width of " + std::to_string(width) + ", expected at least 1"));
     }
-}
-
-/// Weights whose heads are told apart by their numbers.
-Weights numbered_heads(const NetworkSpec& spec) {
-  Weights weights = zeros(spec);
-  for (std::size_t h = 0; h < spec.heads(); ++h)
-    weights.at("head." + std::to_string(h) + ".0.bias").numbers[0] = static_cast<float>(h + 1);
-  return weights;
-}
-
-TEST(NetworkSpec, GoesOnWithTheHeadsOfItsTargets) {
-  NetworkSpec before = make_network_spec("tlp").value(), spec = before;
-  before.targets = {"a", "b"};
-  spec.targets = {"b", "a"};
-  const Weights weights = weights_to_begin_with(spec, before, numbered_heads(before)).value();
-  EXPECT_TRUE(check_weights(spec, weights));
-  EXPECT_EQ(weights.at("head.0.0.bias").numbers[0], 2);
-  EXPECT_EQ(weights.at("head.1.0.bias").numbers[0], 1);
-  EXPECT_EQ(weights.at("row.0.bias").numbers, numbered_heads(before).at("row.0.bias").numbers);
-
-  NetworkSpec one = make_network_spec("tlp2").value(), other = one;
-  one.targets = {"a"};
-  other.targets = {"b", "c"};
-  EXPECT_TRUE(weights_to_begin_with(other, one, zeros(one))) << "they share a head";
-}
-
-TEST(NetworkSpec, GoesOnWithNoneThatDiffers) {
-  NetworkSpec spec = make_network_spec("tlp").value();
-  spec.targets = {"a", "b"};
-  const auto problem = [&](const NetworkSpec& before) {
-    const Result<Weights> found = weights_to_begin_with(spec, before, zeros(before));
-    return found ? "" : found.error().message;
-  };
-  EXPECT_EQ(problem(spec), "");
-  NetworkSpec before = spec;
-  before.targets = {"a"};
-  EXPECT_EQ(problem(before), "it has no head for 'b', only for: a");
-  before.targets = {"a", "b", "c"};
-  EXPECT_EQ(problem(before), "its head for 'c' would be lost, expected heads for: a; b");
-  before = spec;
-  before.body = "lstm";
-  EXPECT_EQ(problem(before), R"(its 'body' is "lstm", expected "attention")");
-  before = spec;
-  before.layers = {64, 128};
-  EXPECT_EQ(problem(before), "its 'layers' is [64,128], expected [64,128,256,256]");
-  before = spec;
-  before.members = 3;
-  EXPECT_EQ(problem(before), "it has 3 members, expected the weights of one");
-  before = make_network_spec("tlp2").value();
-  before.targets = spec.targets;
-  EXPECT_THAT(problem(before), HasSubstr("its 'schema' is \"tlp2/"));
 }
 
 class WeightsFile : public ::testing::Test {
