@@ -58,6 +58,7 @@ struct RuleContext {
   const Task& task;
   const codegen::Target& target;
   Tiles tiles;
+  bool is_published = false;  ///< see SketchOptions
 
   bool is_constant(const schedule::Program& program, const ir::Expr& buffer) const;
 };

@@ -42,7 +42,7 @@ class SketchSpace : public Space {
       for (const Tiles tiles : {Tiles::Hardware, Tiles::Divisor}) {
         if (options.is_published && tiles == Tiles::Hardware) continue;
         for (Derivation& derivation :
-             derive(algorithm.naive, {task, target, tiles}, options, notes_.left_out)) {
+             derive(algorithm.naive, {task, target, tiles, options.is_published}, options, notes_.left_out)) {
           if (!is_likely) derivation.cost *= kUnlikely;
           add(algorithm, tiles, std::move(derivation));
         }
