@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hone/ir/simplify.h"
+
 namespace hone::space::ansor {
 namespace {
 
@@ -87,6 +89,12 @@ Result<std::string> apply_making_block(schedule::Schedule& schedule, const sched
   for (const schedule::Path& path : schedule::blocks(schedule.program()))
     if (std::find(before.begin(), before.end(), path.block().name) == before.end()) return path.block().name;
   return error(ErrorCode::IllegalStep, "{}: no block was made", schedule::name_of(step));
+}
+
+ir::Hash128 identity(const schedule::Program& program) {
+  schedule::Program brief = program;
+  brief.body = ir::simplify(ir::remove_trivial_loops(program.body));
+  return ir::structural_hash(brief);
 }
 
 }  // namespace hone::space::ansor

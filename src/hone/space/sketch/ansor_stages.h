@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/ir/equal.h"
 #include "hone/schedule/trace.h"
 
 namespace hone::space::ansor {
@@ -23,5 +24,8 @@ std::string written_by(const schedule::Program& program, const std::string& bloc
 
 /// Applies a step that makes one more block, and gives its name.
 Result<std::string> apply_making_block(schedule::Schedule& schedule, const schedule::Step& step);
+
+/// Programs that differ in loops that run once alone are one program to Ansor, and have one identity.
+ir::Hash128 identity(const schedule::Program& program);
 
 }  // namespace hone::space::ansor
