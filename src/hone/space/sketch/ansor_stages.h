@@ -25,7 +25,8 @@ std::string written_by(const schedule::Program& program, const std::string& bloc
 /// Applies a step that makes one more block, and gives its name.
 Result<std::string> apply_making_block(schedule::Schedule& schedule, const schedule::Step& step);
 
-/// Programs that differ in loops that run once alone are one program to Ansor, and have one identity.
+/// Programs that differ in nothing but loops that run once, and in the order of the conditions of a block, have one
+/// identity: Ansor makes no difference there.
 ir::Hash128 identity(const schedule::Program& program);
 
 }  // namespace hone::space::ansor
