@@ -27,6 +27,7 @@ class Plan;
 struct Profile;
 }  // namespace runtime
 struct TaskUse;
+class FirstChoice;
 
 using runtime::ElementType;
 using runtime::Profile;
@@ -41,9 +42,9 @@ struct SessionOptions {
   /// The file of records that says what `hone tune` found; "default": the user's own (HONE_RECORDS, or hone/records.db
   /// in the folder for data); "none" or empty: none, every kernel is the default one.
   std::string records = "default";
-  /// What a kernel is that nothing is known of from tuning: "rules" asks nobody, "network" asks a trained network,
-  /// which takes some 13 ms of loading a kernel, and 0.2 s once in a process.
-  std::string first_choice = "rules";
+  /// What a kernel is that nothing is known of from tuning: "network" asks a trained network, which takes some
+  /// milliseconds of loading a kernel and a tenth of a second once in a process, "rules" asks nobody.
+  std::string first_choice = "network";
   /// How many combinations of input shapes are kept compiled.
   std::size_t max_specializations = 64;
   bool keeps_tasks = false;  ///< remember what kernels were compiled from, for `tasks`
@@ -109,6 +110,8 @@ class Session {
   Result<std::vector<const runtime::Plan*>> plans(std::span<const Value> inputs) const;
   /// What the kernels of such a run compute, each task once; only if the options say that tasks are kept.
   Result<std::vector<TaskUse>> tasks(std::span<const Value> inputs) const;
+  /// What it compiles kernels to of which nothing is known from tuning; for tools that compare with that.
+  const FirstChoice& first_choice() const;
   /// The same model with certain candidates for its kernels, as JSON by the key of the task, whatever records say: for
   /// comparing them. Both share their weights, as far as their kernels want them alike, and their threads.
   Session with_kernels(std::map<std::string, std::string> candidates) const;

@@ -30,7 +30,7 @@ class SessionOptions:
         self.intra_op_num_threads: int = 0  #: threads of a run, the caller's included; 0: one per core
         self.target: str = ""  #: what to compile for, as `hone targets` prints it; empty: this machine
         self.records: str = "default"  #: the file that says what tuning found; "none": every kernel is the default one
-        self.first_choice: str = "rules"  #: what is not tuned: as rules say, or as a trained network predicts ("network")
+        self.first_choice: str = "network"  #: what is not tuned: as a trained network predicts, or as rules say ("rules")
         self.max_specializations: int = 64  #: how many combinations of input shapes are kept compiled
         self.inter_op_num_threads: int = 0
         self.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL

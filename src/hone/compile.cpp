@@ -277,7 +277,10 @@ Result<StageTasks> tasks_of(const graph::Stage& stage, const codegen::Target& ta
   StageTasks found;
   HONE_TRY(found.groups, graph::partition(stage));
   HONE_TRY(const std::vector<graph::LayoutKernel> kernels, layout_kernels(stage, found.groups, target));
-  found.blocks = graph::choose_channel_blocks(stage, found.groups, kernels, layout_machine(target));
+  if (target.is_gpu())  // what blocks of channels cost there is not known
+    found.blocks.assign(stage.specs.size(), 0);
+  else
+    found.blocks = graph::choose_channel_blocks(stage, found.groups, kernels, layout_machine(target));
   for (const Group& group : found.groups) {
     if (group.kind != Group::Kind::Kernel) continue;
     HONE_TRY(space::Task task, task_of(stage, group, kernels[found.tasks.size()].program, found.blocks, target));

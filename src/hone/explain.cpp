@@ -31,12 +31,14 @@ std::string listed(const std::vector<TaskUse>& tasks, const std::vector<std::siz
 Result<TaskExplanation> explain(const space::Task& task, const codegen::Target& target, Tuned& tuned,
                                 const ExplainOptions& options) {
   TaskExplanation explanation;
-  HONE_TRY(explanation.space, space::make_space(options.space, task, target));
+  const std::string usual = target.is_gpu() ? "auto" : "mapping";
+  HONE_TRY(explanation.space, space::make_space(options.space.empty() ? usual : options.space, task, target));
   Rng rng(options.seed);
   explanation.built = space::explain(*explanation.space, options.samples, rng);
   explanation.key = measure::task_key(task.naive(), task.constants);
+  if (target.is_gpu()) return explanation;
   explanation.chosen = tuned.choose(task, target);
-  if (const auto built = explanation.chosen.space->build(explanation.chosen.candidate); !built) {
+  if (const auto built = explanation.chosen->space->build(explanation.chosen->candidate); !built) {
     explanation.refusal = built.error().message;
     explanation.chosen = default_choice(task, target, tuned.first_choice());
   }

@@ -13,7 +13,7 @@ namespace hone {
 inline constexpr std::size_t kUsualSamples = 500;
 
 struct ExplainOptions {
-  std::string space = "mapping";
+  std::string space = {};  ///< empty: "mapping", for GPUs "auto"
   std::size_t samples = kUsualSamples;
   std::uint64_t seed = 1;
 };
@@ -23,8 +23,8 @@ struct TaskExplanation {
   std::unique_ptr<space::Space> space;
   space::Explanation built;  ///< of candidates of the space
   measure::TaskKey key;
-  Chosen chosen;             ///< what a session compiles, whatever the space
-  std::string refusal = {};  ///< why what the records say cannot be built, so that the default is compiled
+  std::optional<Chosen> chosen;  ///< what a session compiles, whatever the space; nothing for GPUs
+  std::string refusal = {};      ///< why what the records say cannot be built, so that the default is compiled
 };
 
 /// Looks at a task. An error if there is no such space.

@@ -20,9 +20,9 @@
 namespace hone {
 namespace {
 
-/// By how much a program must score better than that of the rules. Of programs that differ by 1 in score, the better
-/// one is the faster one in 73 of 100 cases.
-constexpr double kMargin = 1;
+/// By how much a program must score better than that of the rules: of the same algorithm, and of another one, about
+/// which the model is wrong by more. Lower ones cost more than they gain (docs/results/cost-model.md).
+constexpr double kMargin = 1.5, kMarginOfOthers = 2.1;
 
 /// Algorithms whose program by the rules scores worse than the best of them by more are not looked at further.
 constexpr double kReach = 1;
@@ -95,14 +95,16 @@ void add_neighbours(const space::Space& space, const space::Candidate& of, std::
     }
 }
 
-/// Looks at mappings: what the rules say for each algorithm, and what is near the likely ones.
+/// Looks at mappings: what the rules say for each algorithm, and what is near that of the first one if it is likely.
+/// That is the direct one; of how others are best cut into tiles the model knows less than the rules.
 Result<void> add_mappings(const space::Space& space, Pool& pool) {
   HONE_TRY(pool.add(all_by_rules(space)));
   if (pool.candidates().empty()) return {};
   const double worth_it = pool.scores()[pool.best()] - kReach;
   std::vector<space::Candidate> near;
   for (std::size_t i = 0; i < pool.candidates().size(); ++i)
-    if (pool.scores()[i] >= worth_it) add_neighbours(space, pool.candidates()[i], near);
+    if (pool.candidates()[i].sketch == 0 && pool.scores()[i] >= worth_it)
+      add_neighbours(space, pool.candidates()[i], near);
   return pool.add(near);
 }
 
@@ -118,8 +120,10 @@ Result<void> add_sketches(const space::Space& space, Pool& pool) {
 /// The candidate that the model likes best, unless it likes that of the rules about as much: then nothing.
 std::optional<space::Candidate> favourite(const space::Space& space, const Pool& pool) {
   if (pool.candidates().empty() || pool.candidates().front() != space.first()) return std::nullopt;
-  if (pool.scores()[pool.best()] < pool.scores().front() + kMargin) return std::nullopt;
-  return pool.candidates()[pool.best()];
+  const space::Candidate& best = pool.candidates()[pool.best()];
+  const double margin = best.sketch == space.first().sketch ? kMargin : kMarginOfOthers;
+  if (pool.scores()[pool.best()] < pool.scores().front() + margin) return std::nullopt;
+  return best;
 }
 
 /// Lets the model choose, unless it is not sure.

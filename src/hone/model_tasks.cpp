@@ -34,9 +34,22 @@ Result<std::vector<graph::Given>> given_inputs(const graph::Graph& graph, const 
   return all;
 }
 
-Result<std::vector<TaskUse>> tasks_at(const graph::Graph& graph, const codegen::Target& target, const ModelShape& shape,
+/// The same of inputs that are there.
+Result<std::vector<graph::Given>> given_inputs(const graph::Graph& graph, std::span<const runtime::Value> inputs) {
+  if (inputs.size() != graph.inputs.size())
+    return error(ErrorCode::InvalidArgument, "{} inputs given, the model has {}", inputs.size(), graph.inputs.size());
+  std::vector<graph::Given> all(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (const runtime::Tensor* tensor = inputs[i].tensor())
+      all[i].spec = graph::OutputSpec{tensor->type(), tensor->shape()};
+  return all;
+}
+
+/// `inputs` is a ModelShape, or values.
+template <typename Inputs>
+Result<std::vector<TaskUse>> tasks_at(const graph::Graph& graph, const codegen::Target& target, const Inputs& inputs,
                                       const graph::Evaluate& evaluate) {
-  HONE_TRY(const std::vector<graph::Given> given, given_inputs(graph, shape));
+  HONE_TRY(const std::vector<graph::Given> given, given_inputs(graph, inputs));
   HONE_TRY(graph::Stage stage, graph::specialize(graph, given, evaluate));
   HONE_TRY(stage, graph::optimize(std::move(stage), given, evaluate));
   HONE_TRY(StageTasks found, tasks_of(stage, target));
@@ -52,6 +65,15 @@ Result<std::vector<TaskUse>> tasks_at(const graph::Graph& graph, const codegen::
     ++uses[place->second].uses;
   }
   return uses;
+}
+
+/// Folds on this machine, whatever the target.
+graph::Evaluate evaluator() { return folding_evaluator(std::make_shared<RunnerContext>(codegen::host_target())); }
+
+Result<graph::Graph> optimized(const std::filesystem::path& file, const graph::Evaluate& evaluate) {
+  HONE_TRY(graph::Graph graph, frontend::import_onnx(file));
+  graph.overridable.clear();
+  return graph::optimize(std::move(graph), evaluate);
 }
 
 }  // namespace
@@ -82,13 +104,18 @@ Result<ModelShape> parse_model_shape(const std::string& text) {
 Result<std::vector<Result<std::vector<TaskUse>>>> model_tasks(const std::filesystem::path& file,
                                                               const codegen::Target& target,
                                                               const std::vector<ModelShape>& shapes) {
-  HONE_TRY(graph::Graph graph, frontend::import_onnx(file));
-  const graph::Evaluate evaluate = folding_evaluator(std::make_shared<RunnerContext>(codegen::host_target()));
-  graph.overridable.clear();
-  HONE_TRY(graph, graph::optimize(std::move(graph), evaluate));
+  const graph::Evaluate evaluate = evaluator();
+  HONE_TRY(const graph::Graph graph, optimized(file, evaluate));
   std::vector<Result<std::vector<TaskUse>>> all;
   for (const ModelShape& shape : shapes) all.push_back(tasks_at(graph, target, shape, evaluate));
   return all;
+}
+
+Result<std::vector<TaskUse>> model_tasks(const std::filesystem::path& file, const codegen::Target& target,
+                                         std::span<const runtime::Value> inputs) {
+  const graph::Evaluate evaluate = evaluator();
+  HONE_TRY(const graph::Graph graph, optimized(file, evaluate));
+  return tasks_at(graph, target, inputs, evaluate);
 }
 
 }  // namespace hone

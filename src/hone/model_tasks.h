@@ -3,10 +3,12 @@
 
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "hone/codegen/target.h"
+#include "hone/runtime/value.h"
 #include "hone/tasks.h"
 
 namespace hone {
@@ -27,5 +29,8 @@ Result<ModelShape> parse_model_shape(const std::string& text);
 Result<std::vector<Result<std::vector<TaskUse>>>> model_tasks(const std::filesystem::path& file,
                                                               const codegen::Target& target,
                                                               const std::vector<ModelShape>& shapes);
+/// The same at the shapes of these inputs, of which there must be as many as the model has.
+Result<std::vector<TaskUse>> model_tasks(const std::filesystem::path& file, const codegen::Target& target,
+                                         std::span<const runtime::Value> inputs);
 
 }  // namespace hone

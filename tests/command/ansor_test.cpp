@@ -72,7 +72,6 @@ TEST_F(HoneRecordsOfAnsor, OurOwnComeBack) {
       0);
   const Outcome written = hone("records export --format ansor --records r.db");
   EXPECT_EQ(written.status, 0);
-  EXPECT_THAT(written.errors, HasSubstr("records left out: ansor: ")) << "those with steps that Ansor does not have";
   std::istringstream lines(written.output);
   std::size_t count = 0;
   for (std::string text; std::getline(lines, text); ++count) EXPECT_THAT(text, HasSubstr("hone:"));
@@ -80,7 +79,7 @@ TEST_F(HoneRecordsOfAnsor, OurOwnComeBack) {
   const Outcome back = hone("records import log.json --format ansor --records r.db");
   EXPECT_EQ(back.errors, "") << "each line leads back to a program";
   EXPECT_THAT(back.output, Not(HasSubstr("0 new records")));
-  EXPECT_GT(count, 0);
+  EXPECT_GT(count, 30) << "also those whose tiles the activation follows";
 }
 
 }  // namespace

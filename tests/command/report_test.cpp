@@ -224,6 +224,30 @@ TEST_F(HoneExplain, ListsTasksAndExplainsOne) {
   }
 }
 
+TEST_F(HoneExplain, ShowsTheSpacesOfGpus) {
+  using namespace onnx_writer;
+  write("conv.onnx",
+        model(Content{.nodes = {node("Conv", {"x", "w"}, {"y"})},
+                      .initializers = {tensor("w", kFloat, {8, 8, 3, 3}, std::string(8 * 8 * 3 * 3 * 4, '\0'))},
+                      .inputs = {value("x", kFloat, {1, 8, 16, 16})},
+                      .outputs = {value("y", kFloat, {1, 8, 14, 14})}})
+            .bytes());
+  const std::string command = "explain conv.onnx --target gpu --records none";
+  const Outcome listed = hone(command);
+  EXPECT_EQ(listed.status, 0) << listed.errors;
+  EXPECT_THAT(listed.output, HasSubstr("Conv: 1x8x16x16 8x8x3x3 1x8x14x14")) << "no blocks of channels";
+  const std::string usual = hone(command + " 1").output;
+  for (const std::string space : {"sketch", "template"}) {
+    const Outcome outcome = hone(command + " 1 --space " + space);
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    for (const std::string& part : std::vector<std::string>{"task 1: Conv, 1 call", "space " + space,
+                                                            "options: ", "thread", "can be built", "compiled: nothing"})
+      EXPECT_THAT(outcome.output, HasSubstr(part));
+    EXPECT_EQ(outcome.output == usual, space == "sketch");
+  }
+  expect_refusal(hone(command + " 1 --space mapping"), {"'mapping'", "for CPUs", "sketch"});
+}
+
 TEST_F(HoneExplain, SaysWhereTheKernelComesFrom) {
   write_dense();
   ASSERT_EQ(hone("tune dense.onnx --dim batch=5 --threads 1 --records r.db --trials 3").status, 0);

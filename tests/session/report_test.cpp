@@ -268,13 +268,13 @@ TEST_F(ReportTest, ExplainsSpacesAndWhereTheKernelComesFrom) {
     ASSERT_TRUE(explained) << explained.error().message;
     EXPECT_EQ(explained->space->name(), space);
     EXPECT_EQ(explained->built.drawn, 10);
-    EXPECT_EQ(explained->chosen.origin, Origin::Exact);
-    ASSERT_TRUE(explained->chosen.record);
-    EXPECT_EQ(explained->chosen.record->median_ns(), 100);
+    EXPECT_EQ(explained->chosen->origin, Origin::Exact);
+    ASSERT_TRUE(explained->chosen->record);
+    EXPECT_EQ(explained->chosen->record->median_ns(), 100);
   }
   const std::vector<TaskUse> larger = model.tasks(inputs(10)).value();
-  EXPECT_EQ(explain(*larger[0].task, target, tuned)->chosen.origin, Origin::Compatible);
-  EXPECT_EQ(explain(*tasks[0].task, target, none)->chosen.origin, Origin::Default);
+  EXPECT_EQ(explain(*larger[0].task, target, tuned)->chosen->origin, Origin::Compatible);
+  EXPECT_EQ(explain(*tasks[0].task, target, none)->chosen->origin, Origin::Default);
   EXPECT_THAT(explain(*tasks[0].task, target, none, {.space = "outer"}).error().message, HasSubstr("mapping"));
 }
 

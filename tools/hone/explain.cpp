@@ -11,6 +11,7 @@
 #include "describe.h"
 #include "model.h"
 
+#include "hone/model_tasks.h"
 #include "hone/space/candidate.h"
 
 namespace hone::command {
@@ -34,8 +35,8 @@ void list_tasks(const std::vector<TaskUse>& tasks, const codegen::Target& target
     const space::Task& task = *tasks[i].task;
     const measure::TaskKey key = measure::task_key(task.naive(), task.constants);
     table.add({fmt::format("{}", i + 1), fmt::format("{}", tasks[i].uses), task.flops > 0 ? count_text(task.flops) : "",
-               std::string(to_string(tuned.choose(task, target).origin)), key.key.substr(0, kKeyDigits),
-               fmt::format("{}: {}", tasks[i].name, shapes_text(key.shapes))});
+               target.is_gpu() ? "none" : std::string(to_string(tuned.choose(task, target).origin)),
+               key.key.substr(0, kKeyDigits), fmt::format("{}: {}", tasks[i].name, shapes_text(key.shapes))});
   }
   fmt::print("{}", tasks.empty() ? "the model has no kernels\n" : table.text());
 }
@@ -76,7 +77,11 @@ void show_space(const TaskExplanation& explained) {
 }
 
 void show_choice(const TaskExplanation& explained, const std::string& records) {
-  const Chosen& chosen = explained.chosen;
+  if (!explained.chosen) {
+    fmt::print("compiled: nothing, there is no code for GPUs yet\n");
+    return;
+  }
+  const Chosen& chosen = *explained.chosen;
   if (!explained.refusal.empty()) fmt::print("what the records say cannot be built: {}\n", explained.refusal);
   if (chosen.origin == Origin::Exact)
     fmt::print("compiled: tuned for this task, {} us a call by {}\n", us_text(chosen.record->min_ns()), records);
@@ -94,10 +99,14 @@ Result<void> run_explain(const ExplainCommandOptions& options) {
   ModelOptions model = options.model;
   HONE_TRY(const std::string file, readable_records(model));
   model.records = "none";  // tasks are the same with and without
+  codegen::Target target = codegen::host_target();
+  if (!model.target.empty()) { HONE_TRY(target, codegen::parse_target(model.target)); }
+  if (target.is_gpu()) model.target.clear();  // no session compiles for GPUs: one for this machine says what inputs are
   HONE_TRY(const Session session, load_model(model, /*keeps_tasks=*/true));
   HONE_TRY(const std::vector<Value> inputs, make_inputs(session, model, Missing::Random));
-  HONE_TRY(const codegen::Target target, codegen::parse_target(session.target()));
-  HONE_TRY(const std::vector<TaskUse> tasks, session.tasks(inputs));
+  if (!target.is_gpu()) { HONE_TRY(target, codegen::parse_target(session.target())); }
+  HONE_TRY(const std::vector<TaskUse> tasks,
+           target.is_gpu() ? model_tasks(model.model, target, inputs) : session.tasks(inputs));
   Tuned tuned(file, session.first_choice());
   if (options.task.empty()) {
     list_tasks(tasks, target, tuned);
@@ -124,7 +133,7 @@ Action add_explain(CLI::App& parser) {
   add_text(parser, "task", options->task, "TASK",
            "the number of a task, its name, or the first digits of its key (all tasks are listed)");
   add_text(parser, "--space", options->explain.space, "auto|mapping|sketch|ansor|template",
-           "whose candidates to explain (mapping)");
+           "whose candidates to explain (mapping; auto for GPUs)");
   constexpr std::int64_t kMostSamples = 1'000'000;
   add_number(parser, "--samples", options->samples, 1, kMostSamples,
              "how many candidates of a large space are built to see how many can be (500)");

@@ -152,8 +152,8 @@ void ModelOptions::add_to(CLI::App& parser) {
 }
 
 void ModelOptions::add_first_choice_to(CLI::App& parser) {
-  add_text(parser, "--first-choice", first_choice, "rules|network",
-           "what kernels without a record are: as rules say, or as a trained network predicts (rules)");
+  add_text(parser, "--first-choice", first_choice, "network|rules",
+           "what kernels without a record are: as a trained network predicts, or as rules say (network)");
 }
 
 Result<Session> load_model(const ModelOptions& options, bool keeps_tasks) {

@@ -12,7 +12,7 @@ namespace hone::command {
 
 /// The options, as the user gave them.
 struct ModelOptions {
-  std::string model, target, records = "default", first_choice = "rules";
+  std::string model, target, records = "default", first_choice = "network";
   std::int64_t threads = 0, seed = 0;
   std::vector<std::string> inputs, shapes, dims;
 

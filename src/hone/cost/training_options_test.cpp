@@ -1,13 +1,10 @@
 #include "hone/cost/training_options.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace hone::cost {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 TEST(TrainingOptions, RateFallsFromAllToLittle) {
   TrainingOptions options{.epochs = 10, .rate = 0.5};

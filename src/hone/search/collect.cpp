@@ -289,7 +289,7 @@ class Collector {
     const space::Space& space = *sources_[parent.source].space;
     Candidate child = parent.candidate;
     const bool can_cross = other.source == parent.source && other.candidate.sketch == child.sketch;
-    if (can_cross && rng_.chance(kCrossed)) child = space::cross(child, other.candidate, rng_);
+    if (can_cross && rng_.chance(kCrossed)) child = space::cross(space, child, other.candidate, rng_);
     if (child == parent.candidate || rng_.chance(kChangedAgain)) child = space::mutate(space, child, rng_);
     return {parent.source, std::move(child)};
   }

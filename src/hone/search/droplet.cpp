@@ -12,6 +12,7 @@
 #include "hone/search/history.h"
 #include "hone/search/mutation.h"
 #include "hone/search/searches.h"
+#include "hone/space/candidate.h"
 
 namespace hone::search {
 namespace {
@@ -28,24 +29,46 @@ bool is_faster(const Outcome& challenger, const Outcome& incumbent, const Drople
          measure::welch_p_value(challenger.samples, incumbent.samples) <= options.significance;
 }
 
+/// Where to begin: at the first candidate of the setup, or else of the space, that has neighbours.
+Candidate start_of(const Space& space, const std::vector<Candidate>& starts) {
+  const Candidate first = starts.empty() ? space.first() : starts.front();
+  const auto find = [&](const std::vector<Candidate>& all) -> std::optional<Candidate> {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& c) { return has_neighbours(space, c); });
+    return found == all.end() ? std::nullopt : std::optional(*found);
+  };
+  if (const std::optional<Candidate> start = find(starts)) return *start;
+  if (has_neighbours(space, space.first())) return space.first();
+  if (const std::optional<Candidate> start = find(space.starts())) return *start;
+  std::vector<Candidate> all;
+  for (std::size_t i = 0; i < space.sketches().size(); ++i)
+    all.push_back({i, Position(space.sketches()[i].knobs.size(), 0)});
+  return find(all).value_or(first);
+}
+
 class Droplet : public HistorySearch {
  public:
   Droplet(const Space& space, SearchSetup setup)
-      : HistorySearch(space, std::move(setup)), start_(setup_.starts.empty() ? space.first() : setup_.starts.front()) {
-    for (const auto& [candidate, outcome] : history_.told()) challengers_.insert(candidate);
+      : HistorySearch(space, std::move(setup)), start_(start_of(space, setup_.starts)) {
+    consider_all();
   }
 
   void tell(const Candidate& candidate, Outcome outcome) override {
     HistorySearch::tell(candidate, std::move(outcome));
-    challengers_.insert(candidate);
-    if (candidate != incumbent_) return;
-    for (const auto& [other, unused] : history_.told()) challengers_.insert(other);  // it may have become slower
+    consider(candidate);
+    if (candidate == incumbent_) consider_all();  // it may have become slower
   }
 
-  std::optional<Candidate> best() const override { return winner(); }
+  std::optional<Candidate> best() const override { return fastest(alone_, winner()); }
 
  private:
   const DropletOptions& options() const { return setup_.options.droplet; }
+
+  void consider(const Candidate& candidate) {
+    (has_neighbours(space_, candidate) ? challengers_ : alone_).insert(candidate);
+  }
+  void consider_all() {
+    for (const auto& [candidate, outcome] : history_.told()) consider(candidate);
+  }
 
   void propose(std::vector<Candidate>& batch, std::size_t count) override {
     const std::optional<Candidate> next = winner();
@@ -74,12 +97,17 @@ class Droplet : public HistorySearch {
     ++asked_around_;
   }
 
-  /// The fastest challenger that beats the incumbent, or the incumbent. The start is the first one if it has run.
+  double seconds(const Candidate& candidate) const { return history_.told().at(candidate).seconds; }
+
+  /// Where to walk next. The start is the first incumbent if it has run.
   std::optional<Candidate> winner() const {
-    const auto seconds = [&](const Candidate& candidate) { return history_.told().at(candidate).seconds; };
-    std::optional<Candidate> incumbent = incumbent_;
-    if (!incumbent && challengers_.contains(start_) && std::isfinite(seconds(start_))) incumbent = start_;
-    std::vector<Candidate> order(challengers_.begin(), challengers_.end());
+    const bool has_started = challengers_.contains(start_) && std::isfinite(seconds(start_));
+    return fastest(challengers_, !incumbent_ && has_started ? start_ : incumbent_);
+  }
+
+  /// The fastest challenger that beats the incumbent, or the incumbent.
+  std::optional<Candidate> fastest(const std::set<Candidate>& challengers, std::optional<Candidate> incumbent) const {
+    std::vector<Candidate> order(challengers.begin(), challengers.end());
     std::sort(order.begin(), order.end(), [&](const Candidate& a, const Candidate& b) {
       return seconds(a) != seconds(b) ? seconds(a) < seconds(b) : a < b;
     });
@@ -107,6 +135,7 @@ class Droplet : public HistorySearch {
   const Candidate start_;
   std::optional<Candidate> incumbent_;        // none as long as none has run
   std::set<Candidate> challengers_;           // told since the incumbent was chosen
+  std::set<Candidate> alone_;                 // told, without neighbours: one may be best, but leads nowhere
   Candidate centre_;                          // the incumbent, or where to begin
   std::optional<DropletWalk> walk_;           // around the centre
   std::size_t asked_ = 0, asked_around_ = 0;  // in all, and around the centre

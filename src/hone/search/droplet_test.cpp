@@ -150,6 +150,35 @@ TEST(Droplet, DescendsFromWhereItIsTold) {
   EXPECT_EQ(search->best(), (Candidate{1, {6, 7}}));
 }
 
+/// A schedule in which nothing is to be decided, beside one with knobs.
+Knobs with_a_default() { return Knobs({sketch_of("default", {}), sketch_of("tiled", {20, 20})}); }
+
+Landscape bowl_beside(double default_seconds) {
+  return [=](const Candidate& c) { return c.sketch == 0 ? default_seconds : bowl({17, 12})(c); };
+}
+
+TEST(Droplet, DescendsWhereThereIsSomethingToDecideThoughADefaultLeads) {
+  const Knobs space = with_a_default();
+  for (const bool is_asked_for : {false, true}) {
+    SearchSetup setup;
+    if (is_asked_for) setup.starts = {space.first(), {1, {3, 3}}};
+    const auto search = make("droplet", space, setup);
+    run(*search, bowl_beside(2e-3), 1000);
+    EXPECT_EQ(search->best(), (Candidate{1, {17, 12}})) << is_asked_for;
+  }
+}
+
+TEST(Droplet, ADefaultThatNothingBeatsIsTheBest) {
+  const Knobs space = with_a_default();
+  SearchSetup setup;
+  setup.starts = {space.first()};
+  const auto search = make("droplet", space, setup);
+  run(*search, bowl_beside(1e-4), 1000);
+  EXPECT_EQ(search->best(), space.first());
+  search->tell(space.first(), outcome_of(1));
+  EXPECT_EQ(search->best(), (Candidate{1, {17, 12}}));
+}
+
 TEST(Droplet, StopsAtItsLimitOfTrials) {
   const Knobs space = knobs_of({50, 50});
   SearchSetup setup;
@@ -251,6 +280,15 @@ TEST(ExploreThenExploit, DescendsFromTheBestThatWasExplored) {
   EXPECT_EQ(std::set<Candidate>(asked.begin(), asked.end()).size(), asked.size());
   const std::vector<Candidate> explored = run(*make("random", space, setup), landscape, 50, 16);
   EXPECT_TRUE(std::equal(explored.begin(), explored.end(), asked.begin()));
+}
+
+TEST(ExploreThenExploit, DescendsWhereThereIsSomethingToDecideThoughADefaultLeads) {
+  const Knobs space = with_a_default();
+  SearchSetup setup;
+  setup.starts = {space.first()};
+  const auto search = explore_then_exploit(make("random", space, setup), 5, space, setup);
+  EXPECT_GT(run(*search, bowl_beside(2e-3), 1000).size(), 5u);
+  EXPECT_EQ(search->best(), (Candidate{1, {17, 12}}));
 }
 
 TEST(ExploreThenExploit, EndsWhenThereIsNothingBetterAround) {

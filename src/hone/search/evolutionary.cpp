@@ -110,7 +110,7 @@ class Evolutionary : public HistorySearch {
   Candidate cross_with_any(const Candidate& parent, const Population& population, const Roulette& roulette) {
     for (int i = 0; i < kTries; ++i)
       if (const Candidate& other = population[roulette.spin(rng_)]; other.sketch == parent.sketch && other != parent)
-        return space::cross(parent, other, rng_);
+        return space::cross(space_, parent, other, rng_);
     return parent;
   }
 

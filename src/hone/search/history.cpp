@@ -24,6 +24,10 @@ void shuffle(std::vector<std::uint64_t>& numbers, Rng& rng) {
 
 }  // namespace
 
+bool has_neighbours(const Space& space, const Candidate& candidate) {
+  return space::size_of(space.sketches()[candidate.sketch]) > 1;
+}
+
 History::History(const Space& space, Canonical canonical, const std::vector<Trial>& known)
     : space_(space), canonical_(std::move(canonical)) {
   for (const Trial& trial : known) tell(trial.candidate, trial.outcome);

@@ -13,6 +13,9 @@ namespace hone::search {
 /// So often a child that is known already, or a partner of another sketch, is drawn again.
 inline constexpr int kTries = 30;
 
+/// Whether something else can be decided in the sketch of a candidate.
+bool has_neighbours(const Space& space, const Candidate& candidate);
+
 /// The candidates of one search.
 class History {
  public:

@@ -32,7 +32,7 @@ struct EvolutionaryOptions {
   std::size_t generations = 4;
   double mutation = 0.85;
   double tile_mutation = 0.9;   ///< share of mutations that move a factor within a tile
-  double crossover = 0;         ///< share of children with two parents
+  double crossover = 0;         ///< share of children with two parents, each stage from one of them
   double measured_share = 0.2;  ///< of the first population, at most
 };
 

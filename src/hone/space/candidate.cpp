@@ -109,10 +109,17 @@ Candidate mutate(const Space& space, const Candidate& candidate, Rng& rng) {
   return changed;
 }
 
-Candidate cross(const Candidate& a, const Candidate& b, Rng& rng) {
+std::string_view stage_of(const Knob& knob) { return std::string_view(knob.name).substr(0, knob.name.find('.')); }
+
+Candidate cross(const Space& space, const Candidate& a, const Candidate& b, Rng& rng) {
+  const std::vector<Knob>& knobs = space.sketches()[a.sketch].knobs;
   Candidate child = a;
-  for (std::size_t i = 0; i < child.choices.size(); ++i)
-    if (rng.chance(0.5)) child.choices[i] = b.choices[i];
+  std::map<std::string_view, bool> is_from_b;
+  for (std::size_t i = 0; i < knobs.size(); ++i) {
+    const auto [stage, is_new] = is_from_b.try_emplace(stage_of(knobs[i]));
+    if (is_new) stage->second = rng.chance(0.5);
+    if (stage->second) child.choices[i] = b.choices[i];
+  }
   return child;
 }
 

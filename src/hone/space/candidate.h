@@ -30,8 +30,14 @@ Candidate random_candidate(const Space& space, Rng& rng);
 /// The candidate with one of its decisions made anew; the same if there is nothing to decide.
 Candidate mutate(const Space& space, const Candidate& candidate, Rng& rng);
 
-/// A candidate of the sketch of both with each decision from one of them. They must be of one sketch.
-Candidate cross(const Candidate& a, const Candidate& b, Rng& rng);
+/// What a knob is about. Knobs of sketches are named "block.knob" and belong to the block; a copy of a block or its
+/// partial sums, "block.rf", belong to it as well. A knob with no block is a stage by itself: which belong together is
+/// not known.
+std::string_view stage_of(const Knob& knob);
+
+/// A candidate of the sketch of both with the decisions about each stage from one of them, both being as likely:
+/// scorers rate whole programs, so which parent is the better one for a stage is not known. They must be of one sketch.
+Candidate cross(const Space& space, const Candidate& a, const Candidate& b, Rng& rng);
 
 /// The candidates that differ in one decision by at most `radius` places, nearer ones first, those beyond the ends left
 /// out.

@@ -63,11 +63,33 @@ TEST(Candidate, MutationChangesExactlyOneDecision) {
   }
 }
 
-TEST(Candidate, AChildHasEachDecisionFromAParent) {
+TEST(Candidate, AChildHasTheDecisionsAboutAStageFromOneParent) {
+  const std::vector<std::vector<std::int64_t>> options = {{1}, {2}};
+  const Knobs space({{"direct",
+                      {{"pad.where", options},
+                       {"conv.y", options},
+                       {"conv.x", options},
+                       {"relu.parallel", options},
+                       {"conv.copy w.packed", options},
+                       {"conv.rf.sums", options},
+                       {"pad.parallel", options}}}});
+  Rng rng(2);
+  std::set<Candidate> children;
+  for (int i = 0; i < 200; ++i)
+    children.insert(cross(space, {0, {0, 0, 0, 0, 0, 0, 0}}, {0, {1, 1, 1, 1, 1, 1, 1}}, rng));
+  for (const Candidate& child : children) {
+    const std::vector<std::size_t>& is_from_b = child.choices;
+    EXPECT_EQ(is_from_b[0], is_from_b[6]);
+    for (const std::size_t other : {2, 4, 5}) EXPECT_EQ(is_from_b[1], is_from_b[other]);
+  }
+  EXPECT_EQ(children.size(), 8u) << "each of the three stages from either parent";
+}
+
+TEST(Candidate, AKnobWithoutABlockIsAStage) {
   Rng rng(2);
   const Candidate a{0, {0, 1, 0}}, b{0, {3, 2, 0}};
   std::set<Candidate> children;
-  for (int i = 0; i < 100; ++i) children.insert(cross(a, b, rng));
+  for (int i = 0; i < 100; ++i) children.insert(cross(small_space(), a, b, rng));
   EXPECT_THAT(children, ElementsAre(Candidate{0, {0, 1, 0}}, Candidate{0, {0, 2, 0}}, Candidate{0, {3, 1, 0}},
                                     Candidate{0, {3, 2, 0}}));
 }

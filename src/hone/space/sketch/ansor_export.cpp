@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <fmt/ranges.h>
+#include <map>
 #include <utility>
 
-#include "hone/ir/equal.h"
+#include "hone/ir/rewrite.h"
 #include "hone/schedule/index_map.h"
 #include "hone/space/blocks.h"
 #include "hone/space/sketch/ansor_stages.h"
@@ -18,15 +19,24 @@ using Names = std::vector<std::string>;
 /// A stage, and how far it is from what the naive program says.
 struct ExportedStage {
   Stage stage;
-  std::size_t depth = 0;  ///< how many loops around its block belong to others
-  bool is_attached = false;
-  std::vector<std::size_t> steps;  ///< those that changed or marked its loops
+  std::string below = {};  ///< the loop of another stage that it is computed at; empty at the root
+  /// How many of its iterators, the outermost ones, run once and have no loop: those around it do their work.
+  std::int64_t trivial = 0;
+  std::vector<std::size_t> steps = {};  ///< those that changed or marked its loops
 };
 
 /// A loop as Ansor knows it.
 struct Iterator {
   ExportedStage* place;
   std::int64_t stage, iter;
+  std::size_t at;  ///< among the loops of the stage
+};
+
+/// A loop that a split made of one of the naive loops.
+struct Part {
+  std::string loop;  ///< the naive one
+  std::size_t step;  ///< the split, among the steps made
+  std::int64_t number;
 };
 
 Error refused(const schedule::Step& step, std::string_view why) {
@@ -45,11 +55,17 @@ class Exporter {
       next_ = i + 1 < trace.size() ? &trace[i + 1] : nullptr;
       HONE_TRY(std::visit([this](const auto& step) { return take(step); }, trace[i]));
     }
-    for (std::size_t i = 0; i < made_.size(); ++i)
-      if (!forgotten_[i]) exported_.steps.push_back(std::move(made_[i]));
+    std::vector<std::int64_t> number(made_.size());
+    for (std::size_t i = 0; i < made_.size(); ++i) {
+      if (forgotten_[i]) continue;
+      number[i] = static_cast<std::int64_t>(exported_.steps.size());
+      if (FollowSplit* follow = std::get_if<FollowSplit>(&made_[i]))
+        follow->src_step = number[static_cast<std::size_t>(follow->src_step)];
+      exported_.steps.push_back(std::move(made_[i]));
+    }
     const Result<schedule::Schedule> back = import_steps(task_, exported_.steps, exported_.rewrite);
     if (!back) return error(ErrorCode::Unsupported, "ansor: the steps do not lead back: {}", back.error().message);
-    if (ir::structural_hash(back->program()) != ir::structural_hash(schedule_.program()))
+    if (identity(back->program()) != identity(schedule_.program()))
       return error(ErrorCode::Unsupported, "ansor: the steps lead to another program");
     return std::move(exported_);
   }
@@ -72,7 +88,8 @@ class Exporter {
 
   Names loops_of(const ExportedStage& place) const {
     Names loops = schedule::loops_of(program(), place.stage.block);
-    loops.erase(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(std::min(place.depth, loops.size())));
+    if (const auto last = std::find(loops.begin(), loops.end(), place.below); last != loops.end())
+      loops.erase(loops.begin(), last + 1);
     return loops;
   }
 
@@ -89,7 +106,9 @@ class Exporter {
       if (place.stage.block.empty()) continue;
       const Names loops = loops_of(place);
       const auto found = std::find(loops.begin(), loops.end(), name);
-      if (found != loops.end()) return Iterator{&place, number_of(place), found - loops.begin()};
+      if (found != loops.end())
+        return Iterator{&place, number_of(place), place.trivial + (found - loops.begin()),
+                        static_cast<std::size_t>(found - loops.begin())};
     }
     return refuse(fmt::format("there is no iterator for loop '{}'", name));
   }
@@ -107,9 +126,13 @@ class Exporter {
     HONE_TRY(apply(step));
     const Names loops = loops_of(*found.place);
     Ids parts;
-    for (std::size_t i = 0; i < step.factors.size(); ++i)
-      parts.push_back(extent_of(program(), loops[static_cast<std::size_t>(found.iter) + i]));
-    const std::int64_t known = found.place->is_attached ? 0 : extent;
+    for (std::size_t i = 0; i < step.factors.size(); ++i) {
+      const std::string& part = loops[found.at + i];
+      parts.push_back(extent_of(program(), part));
+      if (!parts_.contains(step.loop)) parts_[part] = {step.loop, made_.size(), static_cast<std::int64_t>(i)};
+    }
+    rename_places(step.loop, loops[found.at + step.factors.size() - 1]);
+    const std::int64_t known = found.place->below.empty() ? extent : 0;
     // inner factors first, as Ansor does; else the numbers of parts of the outer ones
     if (covers({parts.rbegin(), parts.rend()}, extent)) {
       add(Split{found.stage, found.iter, known, {parts.begin() + 1, parts.end()}, 1}, found.place);
@@ -142,8 +165,15 @@ class Exporter {
       ids.push_back(found.iter);
     }
     HONE_TRY(apply(step));
+    for (const std::string& loop : step.loops) rename_places(loop, loops_of(*first.place)[first.at]);
     add(Fuse{first.stage, std::move(ids)}, first.place);
     return {};
+  }
+
+  /// What is computed at a loop stays there when the loop becomes another.
+  void rename_places(const std::string& loop, const std::string& name) {
+    for (ExportedStage& place : places_)
+      if (place.below == loop) place.below = name;
   }
 
   Result<void> take(const schedule::Reorder& step) {
@@ -161,8 +191,9 @@ class Exporter {
   /// Says in which order the iterators of a stage, known in this order before, stand now.
   void add_order(ExportedStage& place, const Names& before) {
     Ids order;
+    for (std::int64_t i = 0; i < place.trivial; ++i) order.push_back(i);
     for (const std::string& loop : loops_of(place))
-      order.push_back(std::find(before.begin(), before.end(), loop) - before.begin());
+      order.push_back(place.trivial + (std::find(before.begin(), before.end(), loop) - before.begin()));
     if (!std::is_sorted(order.begin(), order.end())) add(Reorder{number_of(place), std::move(order)}, &place);
   }
 
@@ -193,10 +224,109 @@ class Exporter {
     HONE_TRY(apply(step));
     for (const std::size_t earlier : std::exchange(place->steps, {})) forgotten_[earlier] = true;  // the loops are new
     add(ComputeAt{number_of(*place), target.stage, target.iter});
-    const Names loops = schedule::loops_of(program(), step.block);
-    place->depth = static_cast<std::size_t>(std::find(loops.begin(), loops.end(), step.loop) - loops.begin()) + 1;
-    place->is_attached = true;
+    place->below = step.loop;
+    place->trivial = 0;
     return {};
+  }
+
+  /// Ansor moves no consumer: it splits the consumer as its producer is, and computes that at it.
+  Result<void> take(const schedule::ReverseComputeAt& step) {
+    HONE_TRY(ExportedStage * consumer, find_block(step.block));
+    HONE_TRY(const Iterator target, find_loop(step.loop));
+    ExportedStage* producer = target.place;
+    if (!consumer->steps.empty() || !consumer->below.empty())
+      return refuse("the loops of the block were changed before");
+    if (!producer->below.empty()) return refuse("the block is computed where another is computed at a third one");
+    const Names axes = loops_of(*consumer), around = loops_of(*producer);
+    HONE_TRY(const Names followed, followed_loops(*producer, *consumer));
+    const Names shared(around.begin(), around.begin() + target.iter + 1);
+    HONE_TRY(apply(step));
+    if (loops_of(*consumer).size() != shared.size() + axes.size()) return refuse("its loops are not its axes");
+
+    // each axis in the parts that are shared, and the rest
+    const std::int64_t stage = number_of(*consumer);
+    std::map<std::string, std::int64_t> place_of_part;
+    Ids rests;
+    std::int64_t next = 0;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      const std::int64_t first = next;
+      std::optional<std::size_t> split;
+      for (const std::string& loop : shared) {
+        const auto part = parts_.find(loop);
+        if ((part == parts_.end() ? loop : part->second.loop) != followed[i]) continue;
+        if (part != parts_.end()) split = part->second.step;
+        place_of_part[loop] = first + (part == parts_.end() ? 0 : part->second.number);
+        ++next;
+      }
+      rests.push_back(next++);
+      if (next - first == 1) continue;
+      const Split* source = split ? std::get_if<Split>(&made_[*split]) : nullptr;
+      if (source && source->inner_to_outer == 0) return refuse("Ansor follows no split into numbers of parts");
+      if (source)
+        add(FollowSplit{stage, first, static_cast<std::int64_t>(*split), next - first - 1}, consumer);
+      else
+        add(Split{stage, first, extent_of(program(), followed[i]), {1}, 1}, consumer);
+    }
+    Ids order;
+    for (const std::string& loop : shared) {
+      if (!place_of_part.contains(loop)) return refuse(fmt::format("the block has no axis for loop '{}'", loop));
+      order.push_back(place_of_part[loop]);
+    }
+    order.insert(order.end(), rests.begin(), rests.end());
+    if (!std::is_sorted(order.begin(), order.end())) add(Reorder{stage, std::move(order)}, consumer);
+    attach(*producer, step.loop, shared.size(), stage);
+    return {};
+  }
+
+  /// Computes a stage at the innermost of its loops that it shares with another, and with it what is computed there.
+  void attach(ExportedStage& producer, const std::string& loop, std::size_t shared, std::int64_t target) {
+    const Names around = loops_of(producer);
+    for (ExportedStage& other : places_) {
+      const auto at = std::find(around.begin(), around.begin() + static_cast<std::ptrdiff_t>(shared), other.below);
+      if (at != around.begin() + static_cast<std::ptrdiff_t>(shared))
+        add(ComputeAt{number_of(other), target, at - around.begin()});
+    }
+    add(ComputeAt{number_of(producer), target, static_cast<std::int64_t>(shared) - 1});
+    producer.below = loop;
+    producer.trivial = static_cast<std::int64_t>(shared);
+  }
+
+  /// For each loop of the consumer, whose loops are its axes, the naive loop of the producer that makes what it reads.
+  Result<Names> followed_loops(const ExportedStage& producer, const ExportedStage& consumer) const {
+    HONE_TRY(const schedule::Path makes, schedule::find_block(program(), producer.stage.block, "ansor"));
+    HONE_TRY(const schedule::Path reads, schedule::find_block(program(), consumer.stage.block, "ansor"));
+    const std::vector<ir::Expr> stored = stored_at(makes.block());
+    std::vector<Read> loads = reads_of(reads.block());
+    std::erase_if(loads, [&](const Read& read) { return ir::name_of(read.buffer) != producer.stage.buffer; });
+    if (loads.empty()) return refuse("the block reads nothing that is made there");
+    Names followed;
+    for (const NaiveLoop& axis : naive_loops(program(), consumer.stage.block)) {
+      followed.emplace_back();
+      for (std::size_t i = 0; i < stored.size(); ++i)
+        if (loads.front().indices[i].is(axis.var)) followed.back() = naive_loop_of(makes, stored[i]);
+    }
+    return followed;
+  }
+
+  /// The indices that a block stores at.
+  static std::vector<ir::Expr> stored_at(const ir::Block& block) {
+    std::vector<ir::Expr> indices;
+    ir::walk(block.body, [&](const ir::Stmt& s) {
+      if (const ir::Store* store = s.as<ir::Store>()) indices = store->indices;
+    });
+    return indices;
+  }
+
+  /// The naive loop that a variable of a block runs through, which may be split by now.
+  std::string naive_loop_of(const schedule::Path& path, const ir::Expr& var) const {
+    for (const ir::Iter& one : path.block().iters)
+      for (const ir::Stmt& s : path.loops()) {
+        if (!one.var.is(var) || !ir::uses(one.binding, s.get<ir::For>().var)) continue;
+        const std::string loop = ir::name_of(s.get<ir::For>().var);
+        const auto part = parts_.find(loop);
+        return part == parts_.end() ? loop : part->second.loop;
+      }
+    return "";
   }
 
   Result<void> take(const schedule::ComputeInline& step) {
@@ -240,7 +370,7 @@ class Exporter {
   Result<void> take(const schedule::Rfactor& step) {
     HONE_TRY(ExportedStage * place, find_block(step.block));
     HONE_TRY(const Iterator found, find_loop(step.loop));
-    if (place->is_attached) return refuse("the block is computed at another stage");
+    if (!place->below.empty()) return refuse("the block is computed at another stage");
     HONE_TRY(const schedule::Path path, schedule::find_block(program(), step.block, "ansor"));
     const auto spatial = std::count_if(path.block().iters.begin(), path.block().iters.end(),
                                        [](const ir::Iter& one) { return one.kind == ir::IterKind::Spatial; });
@@ -302,6 +432,7 @@ class Exporter {
   const schedule::Step *step_ = nullptr, *next_ = nullptr, *expected_layout_ = nullptr;
   Steps made_;
   std::vector<bool> forgotten_;  ///< of the steps made: those whose loops are gone
+  std::map<std::string, Part> parts_;
   Exported exported_;
 };
 

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "hone/ir/rewrite.h"
+#include "hone/ir/simplify.h"
+#include "hone/schedule/visited.h"
+
 namespace hone::space::ansor {
 namespace {
 
@@ -87,6 +91,30 @@ Result<std::string> apply_making_block(schedule::Schedule& schedule, const sched
   for (const schedule::Path& path : schedule::blocks(schedule.program()))
     if (std::find(before.begin(), before.end(), path.block().name) == before.end()) return path.block().name;
   return error(ErrorCode::IllegalStep, "{}: no block was made", schedule::name_of(step));
+}
+
+ir::Hash128 identity(const schedule::Program& program) {
+  schedule::Program brief = program;
+  brief.body = ir::simplify(ir::remove_trivial_loops(program.body));
+  for (const schedule::Path& old : schedule::blocks(brief)) {
+    if (!old.block().predicate) continue;
+    const schedule::Path path = schedule::find_block(brief, old.block().name, "ansor").value();
+    // by the loops that they use, outermost first
+    std::vector<std::pair<std::vector<bool>, ir::Expr>> conditions;
+    for (const ir::Expr& condition : schedule::conjuncts_of(path.block().predicate)) {
+      std::vector<bool> uses;
+      for (const ir::Stmt& s : path.loops()) uses.push_back(ir::uses(condition, s.get<ir::For>().var));
+      conditions.emplace_back(std::move(uses), condition);
+    }
+    std::stable_sort(conditions.begin(), conditions.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    ir::Block block = path.block();
+    block.predicate = conditions.front().second;
+    for (std::size_t i = 1; i < conditions.size(); ++i)
+      block.predicate = make(ir::And{block.predicate, conditions[i].second});
+    brief = schedule::replace(brief, path, make(std::move(block)));
+  }
+  return ir::structural_hash(brief);
 }
 
 }  // namespace hone::space::ansor

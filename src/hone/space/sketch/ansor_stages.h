@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/ir/equal.h"
 #include "hone/schedule/trace.h"
 
 namespace hone::space::ansor {
@@ -23,5 +24,9 @@ std::string written_by(const schedule::Program& program, const std::string& bloc
 
 /// Applies a step that makes one more block, and gives its name.
 Result<std::string> apply_making_block(schedule::Schedule& schedule, const schedule::Step& step);
+
+/// Programs that differ in nothing but loops that run once, and in the order of the conditions of a block, have one
+/// identity: Ansor makes no difference there.
+ir::Hash128 identity(const schedule::Program& program);
 
 }  // namespace hone::space::ansor

@@ -167,8 +167,11 @@ Rule add_rfactor() {
   return {"add rfactor",
           [](const Derivation& derivation, const std::string& block, const RuleContext& context) {
             const BlockParts parts = parts_of(derivation.program(), block);
-            const bool fits = context.tiles == Tiles::Hardware && context.target.threads > 1 && is_tileable(parts) &&
-                              needs_rfactor(parts, context.target) && (needs_tiling(parts) || runs_along_space(parts));
+            if (!is_tileable(parts) || !needs_rfactor(parts, context.target)) return Verdict::Skip;
+            // Once is enough where there are both families of tiles; Ansor's rule is about tiled blocks, on any target.
+            const bool fits = context.is_published ? needs_tiling(parts)
+                                                   : context.tiles == Tiles::Hardware && context.target.threads > 1 &&
+                                                         (needs_tiling(parts) || runs_along_space(parts));
             const schedule::Trace& done = derivation.schedule.trace();
             const bool is_copied = std::any_of(done.begin(), done.end(), [&](const schedule::Step& step) {
               const schedule::CacheWrite* copy = std::get_if<schedule::CacheWrite>(&step);
@@ -222,12 +225,13 @@ Rule multi_level_tile() {
           }};
 }
 
-/// Windows and sums over outer axes: a tile of results at once.
+/// Windows and sums over outer axes: a tile of results at once. Ansor has no such rule.
 Rule tile_windows() {
   return {"tile windows",
-          [](const Derivation& derivation, const std::string& block, const RuleContext&) {
+          [](const Derivation& derivation, const std::string& block, const RuleContext& context) {
             const BlockParts parts = parts_of(derivation.program(), block);
-            return is_tileable(parts) && runs_along_space(parts) ? Verdict::ApplyAndStop : Verdict::Skip;
+            const bool fits = !context.is_published && is_tileable(parts) && runs_along_space(parts);
+            return fits ? Verdict::ApplyAndStop : Verdict::Skip;
           },
           [](const Derivation& derivation, const std::string& block, const RuleContext& context) {
             return tile(derivation, block, context, "SRS", elementwise_consumer(derivation.program(), block));

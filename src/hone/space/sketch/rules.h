@@ -48,7 +48,7 @@ enum class Tiles : std::uint8_t { Divisor, Hardware };
 struct Rule;
 
 struct SketchOptions {
-  std::vector<Rule> rules;  ///< tried before the built-in ones
+  std::vector<Rule> rules;  ///< tried before those of add_rule (sketch_space.h) and the built-in ones
   std::size_t most_sketches = 16;
   bool is_published = false;  ///< only what Ansor's publication has: tiles that divide, and the task's first algorithm
 };
@@ -58,6 +58,7 @@ struct RuleContext {
   const Task& task;
   const codegen::Target& target;
   Tiles tiles;
+  bool is_published = false;  ///< see SketchOptions
 
   bool is_constant(const schedule::Program& program, const ir::Expr& buffer) const;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <mutex>
 
 #include "hone/space/candidate.h"
 #include "hone/space/gpu_limits.h"
@@ -9,6 +10,16 @@
 
 namespace hone::space {
 namespace {
+
+/// What add_rule added, the latest first.
+struct AddedRules {
+  std::mutex mutex;
+  std::vector<Rule> list;
+};
+AddedRules& added_rules() {
+  static AddedRules* const added = new AddedRules;  // NOLINT: never destroyed, as what was added for templates
+  return *added;
+}
 
 /// What an algorithm costs that does more work than another.
 constexpr double kUnlikely = 100;
@@ -30,7 +41,8 @@ class SketchSpace : public Space {
       const bool is_likely = &algorithm == &task.algorithms[std::min(task.likely, task.algorithms.size() - 1)];
       for (const Tiles tiles : {Tiles::Hardware, Tiles::Divisor}) {
         if (options.is_published && tiles == Tiles::Hardware) continue;
-        for (Derivation& derivation : derive(algorithm.naive, {task, target, tiles}, options, notes_.left_out)) {
+        for (Derivation& derivation :
+             derive(algorithm.naive, {task, target, tiles, options.is_published}, options, notes_.left_out)) {
           if (!is_likely) derivation.cost *= kUnlikely;
           add(algorithm, tiles, std::move(derivation));
         }
@@ -135,6 +147,19 @@ class SketchSpace : public Space {
 
 }  // namespace
 
+void add_rule(Rule rule) {
+  AddedRules& added = added_rules();
+  const std::scoped_lock lock(added.mutex);
+  std::erase_if(added.list, [&](const Rule& other) { return other.name == rule.name; });
+  added.list.insert(added.list.begin(), std::move(rule));
+}
+
+void clear_rules() {
+  AddedRules& added = added_rules();
+  const std::scoped_lock lock(added.mutex);
+  added.list.clear();
+}
+
 Result<std::unique_ptr<Space>> make_sketch_space(const Task& task, const codegen::Target& target,
                                                  const SketchOptions& options) {
   if (task.algorithms.empty()) return error(ErrorCode::InvalidArgument, "sketch space: the task has no algorithm");
@@ -142,7 +167,13 @@ Result<std::unique_ptr<Space>> make_sketch_space(const Task& task, const codegen
     if (constant >= task.naive().params.size())
       return error(ErrorCode::InvalidArgument, "sketch space: constant {} is outside the parameters 0..{}", constant,
                    static_cast<std::int64_t>(task.naive().params.size()) - 1);
-  return std::unique_ptr<Space>(std::make_unique<SketchSpace>(task, target, options));
+  SketchOptions all = options;
+  {
+    AddedRules& added = added_rules();
+    const std::scoped_lock lock(added.mutex);
+    all.rules.insert(all.rules.end(), added.list.begin(), added.list.end());
+  }
+  return std::unique_ptr<Space>(std::make_unique<SketchSpace>(task, target, all));
 }
 
 }  // namespace hone::space

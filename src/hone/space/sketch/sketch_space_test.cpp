@@ -147,6 +147,46 @@ TEST(SketchSpace, SumsWithFewResultsAreCutIntoParts) {
   }
 }
 
+std::vector<std::string> published_sketches(const ir::Function& naive, const char* target) {
+  const auto space = make_space("ansor", task_with_weights(naive), codegen::parse_target(target).value()).value();
+  std::vector<std::string> names;
+  for (const Sketch& sketch : space->sketches()) names.push_back(sketch.name);
+  return names;
+}
+
+TEST(SketchSpace, AsPublishedTiledSumsAreCutIntoPartsAsWell) {
+  for (const char* target : {"cpu -threads=1", "cpu -threads=2"}) {
+    EXPECT_THAT(published_sketches(product(2, 4, 8192), target), testing::Contains("direct matmul(parts) divisor"));
+    EXPECT_THAT(published_sketches(product(64, 64, 64), target), testing::Not(testing::Contains(HasSubstr("(parts)"))));
+  }
+  Rng rng(/*seed=*/7);
+  const ir::Function naive = product(2, 4, 200);
+  const auto space =
+      make_space("ansor", task_with_weights(naive), codegen::parse_target("cpu -threads=2").value()).value();
+  std::vector<ir::Array> expected = ir::random_arguments(naive, rng);
+  const std::vector<ir::Array> arguments = expected;
+  ASSERT_TRUE(ir::interpret(naive, expected));
+  int cut = 0;
+  for (std::uint64_t i = 0; i < size_of(*space); ++i) {
+    const Candidate candidate = candidate_at(*space, i);
+    if (space->sketches()[candidate.sketch].name != "direct matmul(parts) divisor") continue;
+    const Result<schedule::Schedule> made = space->build(candidate);
+    ASSERT_TRUE(made) << made.error().message;
+    if (schedule::to_json(made->trace()).find("rfactor") == std::string::npos) continue;
+    std::vector<ir::Array> found = arguments;
+    ASSERT_TRUE(ir::interpret(made->program(), found));
+    EXPECT_LE(ir::max_difference(found.back(), expected.back()), 1e-5) << to_json(*space, candidate);
+    ++cut;
+  }
+  EXPECT_GE(cut, 2);
+}
+
+TEST(SketchSpace, AsPublishedSumsOverOuterAxesAreNotTiled) {
+  const tensor::Tensor x = placeholder("x", {70, 21});
+  const tensor::Tensor sums = *tensor::reduce_axes(x, tensor::ReduceKind::Sum, {0}, tensor::KeepAxes::No);
+  EXPECT_THAT(published_sketches(tensor::lower("sums", {x}, {sums}), "cpu -threads=2"), testing::ElementsAre("direct"));
+}
+
 TEST(SketchSpace, HasBothFamiliesOfTilesAndEveryAxisThatCanRunInLanes) {
   const codegen::Target target = codegen::parse_target("cpu -mcpu=sapphirerapids -threads=2").value();
   const auto space = make_sketch_space(task_with_weights(layer(64, 128, 28, 28, 3)), target).value();
