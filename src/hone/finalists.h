@@ -22,7 +22,7 @@ struct TunedUse {
 /// adopted, what rules say, and those that records say are next; no program twice. Tasks with a single one are left
 /// out.
 Result<std::vector<FinalsTask>> find_finalists(std::span<const TunedUse> tasks, const measure::Records& records,
-                                               const codegen::Target& target, const FirstChoice& first = FirstChoice(),
+                                               const codegen::Target& target, const FirstChoice& first,
                                                std::size_t most = 4);
 
 /// The records of what the finals decided, as adopted; they are stored together or not at all.

@@ -201,7 +201,7 @@ class FinalsTest : public testing::Test {
       measure::Record made = trial(use, candidate(use, place), 100 + 0.1 * static_cast<double>(place));
       EXPECT_TRUE(none.insert(made));
     }
-    const auto found = find_finalists(std::vector<TunedUse>{{use, ""}}, none, target(), count + 1);
+    const auto found = find_finalists(std::vector<TunedUse>{{use, ""}}, none, target(), FirstChoice(), count + 1);
     return {found->front().candidates.begin() + 1, found->front().candidates.end()};
   }
   measure::Record trial(const TaskUse& use, const std::string& json, double ns) const {
@@ -253,15 +253,15 @@ TEST_F(FinalsTest, FindsTheDefaultTheLeaderAndTheNextBest) {
   ASSERT_TRUE(records.insert(trial(use, others[1], 20)));
   ASSERT_TRUE(records.insert(trial(use, others[2], 100)));
   ASSERT_TRUE(records.insert(trial(use, standard(use), 25)));
-  const auto found = find_finalists(std::vector<TunedUse>{{use, others[0]}}, records, target());
+  const auto found = find_finalists(std::vector<TunedUse>{{use, others[0]}}, records, target(), FirstChoice());
   ASSERT_TRUE(found) << found.error().message;
   ASSERT_EQ(found->size(), 1);
   EXPECT_THAT((*found)[0].candidates, ElementsAre(standard(use), others[0], others[1]))
       << "what is not checked, and what is slower by far, does not take part";
   EXPECT_EQ((*found)[0].leader, 1);
 
-  const auto without =
-      find_finalists(std::vector<TunedUse>{{use, standard(use)}, {tasks()[1], ""}}, records, target(), 2);
+  const auto without = find_finalists(std::vector<TunedUse>{{use, standard(use)}, {tasks()[1], ""}}, records, target(),
+                                      FirstChoice(), 2);
   ASSERT_EQ(without->size(), 1) << "a task with nothing but the default is left out";
   EXPECT_THAT((*without)[0].candidates, ElementsAre(standard(use), others[1]));
   EXPECT_EQ((*without)[0].leader, 0);

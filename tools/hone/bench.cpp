@@ -173,7 +173,6 @@ Result<void> bench(const BenchOptions& options) {
 Action add_bench(CLI::App& parser) {
   const auto options = std::make_shared<BenchOptions>();
   options->model.add_to(parser);
-  options->model.add_first_choice_to(parser);
   constexpr std::int64_t kMostRounds = 1'000'000'000;
   add_number(parser, "--rounds", options->rounds, 1, kMostRounds,
              "how many runs are timed (as many as --seconds allows)");

@@ -88,7 +88,6 @@ Result<void> inspect(const ModelOptions& options) {
 Action add_inspect(CLI::App& parser) {
   const auto options = std::make_shared<ModelOptions>();
   options->add_to(parser);
-  options->add_first_choice_to(parser);
   return [options] { return inspect(*options); };
 }
 

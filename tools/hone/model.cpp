@@ -149,9 +149,6 @@ void ModelOptions::add_to(CLI::App& parser) {
   add_text(parser, "--target", target, "TARGET", "what to compile for, as `hone targets` prints it (this machine)");
   add_text(parser, "--records", records, "FILE",
            "what `hone tune` found; none: nothing (HONE_RECORDS, or the user's own file)");
-}
-
-void ModelOptions::add_first_choice_to(CLI::App& parser) {
   add_text(parser, "--first-choice", first_choice, "network|rules",
            "what kernels without a record are: as a trained network predicts, or as rules say (network)");
 }
@@ -188,6 +185,7 @@ std::string run_line(const Session& session, const ModelOptions& options) {
   if (options.threads != usual.threads) add("--threads", std::to_string(options.threads));
   if (options.target != usual.target) add("--target", options.target);
   if (options.records != usual.records) add("--records", options.records);
+  if (options.first_choice != usual.first_choice) add("--first-choice", options.first_choice);
   const auto is_named = [](const std::vector<std::string>& given, const Port& port) {
     return std::any_of(given.begin(), given.end(),
                        [&](const std::string& text) { return text.starts_with(port.name + "="); });

@@ -18,8 +18,6 @@ struct ModelOptions {
 
   /// Declares them.
   void add_to(CLI::App& parser);
-  /// Declares --first-choice, for commands that run or show what a session compiles; others name the default.
-  void add_first_choice_to(CLI::App& parser);
 };
 
 /// Loads the model; see SessionOptions::keeps_tasks.

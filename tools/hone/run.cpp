@@ -89,7 +89,6 @@ Result<void> run(const RunOptions& options) {
 Action add_run(CLI::App& parser) {
   const auto options = std::make_shared<RunOptions>();
   options->model.add_to(parser);
-  options->model.add_first_choice_to(parser);
   parser.add_flag("--random", options->is_random, "draw inputs that no file is given for at random");
   add_text(parser, "--output-dir", options->output_dir, "DIR", "write each output into this folder, as NAME.npy");
   return [options] { return run(*options); };
