@@ -108,40 +108,40 @@ Result<void> add_mappings(const space::Space& space, Pool& pool) {
   return pool.add(near);
 }
 
-/// Looks at the candidate of the rules, where sketches begin, and some of them at random.
+/// Looks at where sketches begin, and at some of them at random.
 Result<void> add_sketches(const space::Space& space, Pool& pool) {
-  std::vector<space::Candidate> some = {space.first()};
-  for (space::Candidate& start : space.starts()) some.push_back(std::move(start));
+  std::vector<space::Candidate> some = space.starts();
   Rng rng(/*seed=*/1);
   for (int i = 0; i < kSketches; ++i) some.push_back(space::random_candidate(space, rng));
   return pool.add(some);
 }
 
-/// The candidate that the model likes best, unless it likes that of the rules about as much: then nothing.
-std::optional<space::Candidate> favourite(const space::Space& space, const Pool& pool) {
-  if (pool.candidates().empty() || pool.candidates().front() != space.first()) return std::nullopt;
-  const space::Candidate& best = pool.candidates()[pool.best()];
-  const double margin = best.sketch == space.first().sketch ? kMargin : kMarginOfOthers;
-  if (pool.scores()[pool.best()] < pool.scores().front() + margin) return std::nullopt;
-  return best;
+/// What the model chooses, as JSON; empty if it does not like it better than what the rules say by a margin.
+Result<std::string> ask(FirstModel& model, const space::Space& mapping, const space::Task& task,
+                        const codegen::Target& target) {
+  Pool mappings(mapping, task, model);
+  HONE_TRY(add_mappings(mapping, mappings));
+  if (mappings.candidates().empty() || mappings.candidates().front() != mapping.first()) return std::string();
+  const double rules = mappings.scores().front();
+  if (mappings.candidates().size() > 1) {
+    const space::Candidate& best = mappings.candidates()[mappings.best()];
+    const double margin = best.sketch == mapping.first().sketch ? kMargin : kMarginOfOthers;
+    return mappings.scores()[mappings.best()] < rules + margin ? std::string() : space::to_json(mapping, best);
+  }
+  HONE_TRY(const auto sketch, space::make_space("sketch", task, target));
+  Pool sketches(*sketch, task, model);
+  HONE_TRY(add_sketches(*sketch, sketches));
+  if (sketches.candidates().empty() || sketches.scores()[sketches.best()] < rules + kMarginOfOthers)
+    return std::string();
+  return space::to_json(*sketch, sketches.candidates()[sketches.best()]);
 }
 
-/// Lets the model choose, unless it is not sure.
-Result<void> ask(FirstModel& model, const space::Task& task, const codegen::Target& target, FirstCandidate& choice) {
-  Pool mappings(*choice.space, task, model);
-  HONE_TRY(add_mappings(*choice.space, mappings));
-  std::optional<space::Candidate> better = favourite(*choice.space, mappings);
-  if (mappings.candidates().size() == 1) {
-    HONE_TRY(auto with_sketches, space::make_space("auto", task, target));
-    Pool sketches(*with_sketches, task, model);
-    HONE_TRY(add_sketches(*with_sketches, sketches));
-    better = favourite(*with_sketches, sketches);
-    if (better) choice.space = std::move(with_sketches);
-  }
-  if (!better) return {};
-  choice.candidate = *std::move(better);
-  choice.is_predicted = true;
-  return {};
+/// A choice of the model, in the space it is of.
+Result<FirstCandidate> parse(const std::string& json, const space::Task& task, const codegen::Target& target) {
+  FirstCandidate choice{.space = nullptr, .candidate = {}, .is_predicted = true};
+  HONE_TRY(choice.space, space::make_space(space::space_of(json), task, target));
+  HONE_TRY(choice.candidate, space::parse_candidate(*choice.space, json));
+  return choice;
 }
 
 }  // namespace
@@ -150,9 +150,29 @@ FirstCandidate FirstChoice::choose(const space::Task& task, const codegen::Targe
   FirstCandidate choice{.space = space::make_mapping_space(task, target), .candidate = {}};
   choice.candidate = choice.space->first();
   if (!model_ || task.flops < kWorthAsking || space::size_of(*choice.space) == 1) return choice;
-  if (const Result<void> asked = ask(*model_, task, target, choice); !asked)
-    log::warning("first choice", "the cost model is of no help: {}", asked.error().message);
-  return choice;
+  const std::string key = measure::task_key(task.naive(), task.constants).key;
+  std::optional<std::string> chosen = model_->known(key);
+  if (!chosen) {
+    Result<std::string> asked = ask(*model_, *choice.space, task, target);
+    if (!asked) log::warning("first choice", "the cost model is of no help: {}", asked.error().message);
+    chosen = asked.value_or("");
+    model_->remember(key, *chosen);
+  }
+  if (chosen->empty()) return choice;
+  Result<FirstCandidate> predicted = parse(*chosen, task, target);
+  HONE_CHECK(predicted, "what the model chose is no candidate");
+  return *std::move(predicted);
+}
+
+std::optional<std::string> FirstModel::known(const std::string& task) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = known_.find(task);
+  return found == known_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void FirstModel::remember(const std::string& task, std::string choice) {
+  const std::scoped_lock lock(mutex_);
+  known_[task] = std::move(choice);
 }
 
 Result<std::vector<double>> FirstModel::predict(std::span<const cost::Subject> subjects) {

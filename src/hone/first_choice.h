@@ -1,8 +1,11 @@
 /// The first choice: what a task is compiled to as long as nothing of it was measured.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 
 #include "hone/cost/cost_model.h"
 #include "hone/space/space.h"
@@ -25,8 +28,14 @@ class FirstModel {
 
   Result<std::vector<double>> predict(std::span<const cost::Subject> subjects);
 
+  /// What it chose for a task (measure::TaskKey::key), as JSON, or empty: what the rules say. Nothing if it was not
+  /// asked yet.
+  std::optional<std::string> known(const std::string& task) const;
+  void remember(const std::string& task, std::string choice);
+
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::string> known_;
   codegen::Target target_;
   std::unique_ptr<cost::CostModel> model_;
 };

@@ -71,18 +71,30 @@ TEST(FirstChoice, IsThatOfTheRulesWhereLittleIsToBeDone) {
 }
 
 TEST(FirstChoice, IsAmongSketchesWhereMappingsLeaveNoChoice) {
-  const tensor::Tensor x = tensor::placeholder("x", {1, 32, 7, 7}),
+  // A convolution of groups that reads blocks of channels.
+  const tensor::Tensor x = tensor::placeholder("x", {4, 9, 9, 8}),
                        weight = tensor::placeholder("weight", {32, 8, 3, 3});
-  tensor::ConvOptions options;
-  options.groups = 4;
-  space::Task task{.algorithms = {{"direct", tensor::lower("conv", {x, weight}, {*tensor::conv(x, weight, options)})}},
-                   .constants = {1},
-                   .flops = 1e9};
-  const FirstCandidate chosen = biased(2.0).choose(task, avx2_target());
+  const tensor::Tensor conv = tensor::compute("conv", {32, 7, 7}, [&](const tensor::Indices& i) {
+    return tensor::reduce_sum({8, 3, 3}, [&](const tensor::Indices& r) {
+      return x(ir::floor_div(i[0], 8), i[1] + r[1], i[2] + r[2], r[0]) * weight(i[0], r[0], r[1], r[2]);
+    });
+  });
+  const space::Task task{
+      .algorithms = {{"direct", tensor::lower("conv", {x, weight}, {conv})}}, .constants = {1}, .flops = 1e9};
+  const FirstCandidate chosen = biased(2.5).choose(task, avx2_target());
   ASSERT_TRUE(chosen.is_predicted);
   EXPECT_EQ(chosen.space->name_of(chosen.candidate.sketch), "sketch");
   EXPECT_TRUE(chosen.space->build(chosen.candidate));
-  EXPECT_FALSE(biased(0.5).choose(task, avx2_target()).is_predicted);
+  EXPECT_FALSE(biased(2.0).choose(task, avx2_target()).is_predicted) << "sketches have to be better by more";
+}
+
+TEST(FirstChoice, AsksOnceAboutATask) {
+  const FirstChoice choice = biased(2.0);  // whose favourite comes once
+  const FirstCandidate first = choice.choose(weighted_product(13, 40, 7), avx2_target());
+  const FirstCandidate again = choice.choose(weighted_product(13, 40, 7), avx2_target());
+  EXPECT_TRUE(again.is_predicted);
+  EXPECT_EQ(again.candidate, first.candidate);
+  EXPECT_FALSE(choice.choose(weighted_product(13, 40, 8), avx2_target()).is_predicted);
 }
 
 TEST(FirstChoice, SharesTheNetworkWithinAProcess) {

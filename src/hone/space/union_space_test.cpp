@@ -63,12 +63,11 @@ TEST(AutoSpace, IsTheMappingSpaceWhereThatHasSomethingToDecide) {
 }
 
 TEST(AutoSpace, HasSketchesWhereAllMappingsAreOneProgram) {
-  const tensor::Tensor x = tensor::placeholder("x", {1, 32, 7, 7}),
-                       weight = tensor::placeholder("weight", {32, 8, 3, 3});
-  tensor::ConvOptions options;
-  options.groups = 4;
-  const Task task{.algorithms = {{"direct", tensor::lower("conv", {x, weight}, {*tensor::conv(x, weight, options)})}},
-                  .constants = {1}};
+  const tensor::Tensor x = tensor::placeholder("x", {4, 32, 7, 7});
+  const tensor::Tensor sums = tensor::compute("sums", {4, 32}, [&](const tensor::Indices& i) {
+    return tensor::reduce_sum({7, 7}, [&](const tensor::Indices& k) { return x(i[0], i[1], k[0], k[1]); });
+  });
+  const Task task{.algorithms = {{"direct", tensor::lower("sums", {x}, {sums})}}};
   const auto mapping = make_space("mapping", task, one_thread()).value();
   EXPECT_GT(size_of(*mapping), 1u);
   std::set<ir::Hash128> programs;
