@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 RELEASE = Path("build/release")
+NOT_TRAINED = "–"
 
 
 @dataclass(frozen=True)
@@ -143,8 +144,8 @@ def table(columns: list[str], rows: list[list[str]]) -> str:
 def pair(scores: Scores, model: str, target: str) -> str:
     """Top-1 and top-5 of a model on a target: means over seeds, and the smallest and largest top-1 of them."""
     found = scores.top.get((model, target))
-    if not found:
-        return "–"
+    if not found:  # left out
+        return NOT_TRAINED
     top_1, top_5 = ([pair[i] for pair in found] for i in (0, 1))
     text = f"{sum(top_1) / len(found):.3f} / {sum(top_5) / len(found):.3f}"
     return text if len(found) == 1 else f"{text} ({min(top_1):.3f}–{max(top_1):.3f})"
@@ -152,7 +153,7 @@ def pair(scores: Scores, model: str, target: str) -> str:
 
 def ratio(score: float | None, other: float | None) -> str:
     """How many times as high a score is as another."""
-    return f"{score / other:.2f}" if score is not None and other else "–"
+    return f"{score / other:.2f}" if score is not None and other else NOT_TRAINED
 
 
 def tables(scores: Scores, targets: list[str]) -> str:
@@ -161,7 +162,9 @@ def tables(scores: Scores, targets: list[str]) -> str:
     rows = []
     for model in ("random choice", "rules", "boosted trees", "tenset-mlp", "tlp", "tlp2"):
         is_trained = model in ("tenset-mlp", "tlp", "tlp2")
-        rows.append([model] + [pair(scores, f"{model} for {name}" if is_trained else model, name) for name in names])
+        cells = [pair(scores, f"{model} for {name}" if is_trained else model, name) for name in names]
+        if any(cell != NOT_TRAINED for cell in cells):
+            rows.append([model, *cells])
     rows.append(["mtl, one tlp2 for all targets"] + [pair(scores, "mtl", name) for name in names])
     text = "## Top-1 / top-5 on the five networks for testing\n\n" + table(["model", *names], rows)
     text += "\nBar: tlp or tlp2 0.90 / 0.96, and above tenset-mlp and the boosted trees. Where there are brackets, it is the "
@@ -198,7 +201,8 @@ def tables(scores: Scores, targets: list[str]) -> str:
         rows.append([name, *cells, *ratios])
     columns = ["new target", "mtl of tlp, 7 % of its labels", "tlp, the same 7 % alone", "tlp, all labels"]
     columns += ["over 7 % alone: mtl of tlp / of tlp2 (bar 1.15)", "over all: mtl of tlp / of tlp2 (bar 0.96)"]
-    text += "\n## The same against networks as published, top-1 / top-5\n\n" + table(columns, rows)
+    if any(cell != NOT_TRAINED for row in rows for cell in row[1:4]):
+        text += "\n## The same against networks as published, top-1 / top-5\n\n" + table(columns, rows)
     ours = [speed for model, speeds in scores.speed.items() if re.match("mtl|tlp2 for", model) for speed in speeds]
     if not ours:
         return text
