@@ -375,7 +375,7 @@ Action add_tune(CLI::App& parser) {
            "which candidates there are; auto: the mapping space, and sketches where it has nothing to decide (the "
            "preset's)");
   add_text(parser, "--search", options->search, "auto|exhaustive|random|grid|genetic|annealing|evolutionary|droplet",
-           "where to look next (the preset's)");
+           "where to look next; auto: everywhere in a small space, evolutionary in a large one (the preset's)");
   add_text(parser, "--cost-model", options->cost_model,
            fmt::format("{}", fmt::join(any_cost_model_names(), "|")).c_str(),
            "what looks fast; auto: a trained network, corrected by boosted trees as soon as something is measured (the "
