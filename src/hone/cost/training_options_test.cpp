@@ -5,7 +5,6 @@
 namespace hone::cost {
 namespace {
 
-
 TEST(TrainingOptions, RateFallsFromAllToLittle) {
   TrainingOptions options{.epochs = 10, .rate = 0.5};
   EXPECT_DOUBLE_EQ(rate_in(1, options), 0.5);
