@@ -155,7 +155,7 @@ FirstCandidate FirstChoice::choose(const space::Task& task, const codegen::Targe
   if (!chosen) {
     Result<std::string> asked = ask(*model_, *choice.space, task, target);
     if (!asked) log::warning("first choice", "the cost model is of no help: {}", asked.error().message);
-    chosen = asked.value_or("");
+    chosen = asked ? *asked : std::string();
     model_->remember(key, *chosen);
   }
   if (chosen->empty()) return choice;

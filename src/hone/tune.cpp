@@ -14,6 +14,7 @@
 #include "hone/space/make_space.h"
 #include "hone/support/log.h"
 #include "hone/tasks.h"
+#include "hone/tuned.h"
 
 namespace hone {
 namespace {

@@ -20,7 +20,6 @@ namespace hone {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 namespace fs = std::filesystem;
 

@@ -11,6 +11,7 @@
 #include "hone/runtime/scratch.h"
 #include "hone/runtime/thread_pool.h"
 #include "hone/schedule/trace.h"
+#include "hone/support/function_ref.h"
 
 namespace hone::space {
 
